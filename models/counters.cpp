@@ -1,0 +1,96 @@
+#include "models/counters.h"
+
+#include <array>
+
+namespace uringsim::models {
+
+namespace {
+
+using C = Counter;
+
+constexpr std::string_view alloc_cache_source = "io_uring/alloc_cache.h, io_uring/rsrc.c (6.15+)";
+constexpr std::string_view slub_source = "mm/slub.c";
+
+constexpr std::array<CounterInfo, counter_count> table{{
+    {C::node_alloc, "node_alloc", "nodes", "rsrc nodes asked for by installs and registrations",
+     "io_rsrc_node_alloc, io_uring/rsrc.c"},
+    {C::node_cache_hit, "node_cache_hit", "nodes", "of those, served by the ring's cache",
+     alloc_cache_source},
+    {C::node_cache_miss, "node_cache_miss", "nodes", "of those, not served by the ring's cache",
+     alloc_cache_source},
+    {C::bulk_calls, "bulk_calls", "calls", "bulk refills of the node cache on a miss",
+     "RFC 0002, kmem_cache_alloc_bulk"},
+    {C::bulk_objects, "bulk_objects", "nodes", "nodes that those refills brought", "RFC 0002"},
+    {C::prefill_objects, "prefill_objects", "nodes", "nodes put into the cache at registration",
+     "RFC 0003"},
+    {C::new_slabs, "new_slabs", "slabs",
+     "slabs that the page allocator gave to the cache that holds rsrc nodes",
+     "allocate_slab, mm/slub.c"},
+    {C::freed_slabs, "freed_slabs", "slabs", "slabs of that cache given back",
+     "discard_slab, mm/slub.c"},
+    {C::node_free, "node_free", "nodes", "rsrc nodes given back to the slab allocator",
+     "io_free_rsrc_node, io_alloc_cache_free"},
+    {C::node_cache_put, "node_cache_put", "nodes", "rsrc nodes put into the ring's cache on release",
+     alloc_cache_source},
+    {C::freed_at_ring_exit, "freed_at_ring_exit", "nodes",
+     "rsrc nodes given back by the exit work of their ring", "io_ring_ctx_free"},
+    {C::sqe_submitted, "sqe_submitted", "requests", "requests submitted",
+     "tracepoint io_uring_submit_req"},
+    {C::cqe_posted, "cqe_posted", "CQEs", "completions posted, to a CQ or to its overflow list",
+     "tracepoint io_uring_complete"},
+    {C::cqe_overflowed, "cqe_overflowed", "CQEs", "of those, put on the overflow list",
+     "io_cqring_event_overflow"},
+    {C::cqe_flushed, "cqe_flushed", "CQEs", "moved from an overflow list to its CQ",
+     "__io_cqring_overflow_flush"},
+    {C::cqe_dropped, "cqe_dropped", "CQEs", "lost: no memory for an overflow entry",
+     "rings->cq_overflow"},
+    {C::cqe_reaped, "cqe_reaped", "CQEs", "completions read by the program", "user side"},
+    {C::request_alloc, "request_alloc", "requests", "requests taken from the slab allocator",
+     "__io_alloc_req_refill"},
+    {C::request_bulk_calls, "request_bulk_calls", "calls", "bulk allocations of requests",
+     "__io_alloc_req_refill"},
+    {C::files_installed, "files_installed", "files", "files stored in a fixed-file slot",
+     "io_install_fixed_file, __io_sqe_files_update, io_sqe_files_register"},
+    {C::files_removed, "files_removed", "files", "files taken from a fixed-file slot",
+     "io_reset_rsrc_node, io_rsrc_data_free"},
+    {C::enters, "enters", "calls", "io_uring_enter system calls", "io_uring_enter"},
+    {C::errors_counted, "errors_counted", "operations",
+     "failed operations that the scenario said to count", "\"expect\": \"any\""},
+    {C::slab_alloc_slow, "slab_alloc_slow", "calls", "node allocations off the fast path",
+     slub_source},
+    {C::slab_get_partial, "slab_get_partial", "slabs",
+     "slabs of the node cache taken from the node's partial list", slub_source},
+    {C::slab_free_slow, "slab_free_slow", "calls", "node frees off the fast path (__slab_free)",
+     slub_source},
+    {C::slab_put_cpu_partial, "slab_put_cpu_partial", "slabs",
+     "slabs of the node cache put on a CPU's partial list by a free", slub_source},
+    {C::page_alloc, "page_alloc", "blocks", "blocks of pages allocated, for any purpose",
+     "mm/page_alloc.c"},
+    {C::page_free, "page_free", "blocks", "blocks of pages freed", "mm/page_alloc.c"},
+    {C::memcg_charges, "memcg_charges", "objects", "objects charged to a memory cgroup",
+     "__memcg_slab_post_alloc_hook"},
+    {C::rings_created, "rings_created", "rings", "rings set up", "io_uring_setup"},
+    {C::rings_exited, "rings_exited", "rings", "rings whose exit work is done",
+     "io_ring_exit_work"},
+}};
+
+} // namespace
+
+std::span<const CounterInfo> counter_table() {
+    return table;
+}
+
+const CounterInfo& info(Counter counter) {
+    return table.at(static_cast<std::size_t>(counter));
+}
+
+std::optional<Counter> find_counter(std::string_view name) {
+    for (const CounterInfo& row : table) {
+        if (row.name == name) {
+            return row.id;
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace uringsim::models

@@ -1,0 +1,195 @@
+#include "models/design.h"
+
+#include "models/uring/node_cache.h"
+
+#include <algorithm>
+#include <array>
+
+namespace uringsim::models {
+
+namespace {
+
+using Choices = std::span<const std::string_view>;
+
+constexpr std::array<std::string_view, 2> lifetime_names{"per_ring", "per_node"};
+constexpr std::array<std::string_view, 3> prefill_names{"never", "always", "flag"};
+constexpr std::array<std::string_view, 2> slab_names{"kmalloc", "dedicated"};
+
+Choices lifetime_choices() {
+    return lifetime_names;
+}
+Choices prefill_choices() {
+    return prefill_names;
+}
+Choices slab_choices() {
+    return slab_names;
+}
+
+/// Reads a member of Design as an integer, whatever its type.
+template <auto member> std::int64_t get_member(const Design& design) {
+    return static_cast<std::int64_t>(design.*member);
+}
+
+/// Writes a member of Design from an integer, whatever its type.
+template <auto member> void set_member(Design& design, std::int64_t value) {
+    using Value = std::remove_cvref_t<decltype(design.*member)>;
+    design.*member = static_cast<Value>(value);
+}
+
+std::int64_t get_policy(const Design& design) {
+    const Choices names = node_cache_policy_names();
+    return std::ranges::find(names, std::string_view(design.node_cache_policy)) - names.begin();
+}
+
+void set_policy(Design& design, std::int64_t value) {
+    design.node_cache_policy = std::string(node_cache_policy_names()[static_cast<std::size_t>(value)]);
+}
+
+template <auto member>
+constexpr Knob integer(std::string_view name, std::string_view unit, std::int64_t min,
+                       std::int64_t max, std::string_view help, std::string_view source) {
+    return {name,   KnobType::integer, unit, min, max, help, source, nullptr, &get_member<member>,
+            &set_member<member>};
+}
+
+template <auto member>
+constexpr Knob boolean(std::string_view name, std::string_view help, std::string_view source) {
+    return {name, KnobType::boolean, "", 0, 1, help, source, nullptr, &get_member<member>,
+            &set_member<member>};
+}
+
+template <auto member>
+constexpr Knob choice(std::string_view name, Choices (*choices)(), std::string_view help,
+                      std::string_view source) {
+    return {name,    KnobType::choice,    "",                  0, 0, help, source,
+            choices, &get_member<member>, &set_member<member>};
+}
+
+const std::array<Knob, 15> table{{
+    choice<&Design::node_lifetime>(
+        "node.lifetime", &lifetime_choices,
+        "per_ring: installs take no node; removals queue on the ring's current node and are "
+        "released in order. per_node: every installed file has a node of its own.",
+        "per_ring 6.4 - 6.12; per_node from 7029acd8a950 (6.13) on"),
+    integer<&Design::node_bytes>("node.bytes", "bytes", 8, 192,
+                                 "size of struct io_rsrc_node; decides the slab it comes from",
+                                 "48 up to 6.12, 32 at 7029acd8, 24 from 6.15 on (BTF of 6.18)"),
+    {"node_cache.policy", KnobType::choice, "", 0, 0,
+     "who keeps released nodes and what a miss does; `list policies` explains each",
+     "io_uring/alloc_cache.h; models/uring/node_cache_registry.cpp", &node_cache_policy_names,
+     &get_policy, &set_policy},
+    integer<&Design::node_cache_limit>(
+        "node_cache.limit", "nodes", 0, 1 << 20,
+        "how many released nodes a ring keeps; 0: no cache, nodes go back to the slab allocator",
+        "IO_ALLOC_CACHE_MAX: 128 (6.15+); none in 6.13 - 6.14; 32 nodes up to 6.12"),
+    integer<&Design::node_cache_refill_batch>(
+        "node_cache.refill_batch", "nodes", 1, 4096,
+        "how many nodes a miss allocates: 1 by kmalloc, more by kmem_cache_alloc_bulk",
+        "1 in mainline; 32 in RFC patch 0002"),
+    choice<&Design::node_cache_prefill>(
+        "node_cache.prefill", &prefill_choices,
+        "when the registration of a sparse table grows and fills the cache: never, always, or only "
+        "when the registration carries the opt-in flag",
+        "RFC patch 0003 (always) and the alternative that its cover letter asks about (flag)"),
+    integer<&Design::node_cache_prefill_cap>(
+        "node_cache.prefill_cap", "nodes", 1, 1 << 20,
+        "the most that a registration prefills, whatever the table's size", "RFC patch 0003: 4096"),
+    choice<&Design::node_slab_kind>(
+        "node_slab.kind", &slab_choices,
+        "kmalloc: nodes come from kmalloc-N. dedicated: from a kmem_cache of their own, which SLUB "
+        "merges with kmalloc-N unless told not to",
+        "kmalloc in mainline; dedicated in RFC patch 0001"),
+    boolean<&Design::node_slab_account>(
+        "node_slab.account", "nodes are charged to the memory cgroup (SLAB_ACCOUNT)",
+        "off from 6.13 on; tried and removed by the RFC"),
+    boolean<&Design::slab_nomerge>(
+        "slab.nomerge", "boot option slab_nomerge: a dedicated cache keeps its own slabs",
+        "mm/slab_common.c"),
+    boolean<&Design::slab_freelist_random>(
+        "slab.freelist_random",
+        "a new slab's freelist is shuffled (CONFIG_SLAB_FREELIST_RANDOM)",
+        "on in Debian's kernels and on the host of the native runs; unknown for the RFC's machine"),
+    integer<&Design::slab_resident>(
+        "slab.resident", "slabs", 0, 1024,
+        "partly filled slabs on the partial list of kmalloc-N when the run starts, left by other "
+        "users of that size",
+        "an input: 8 reproduces the slab moves seen on a booted 6.18 host"),
+    boolean<&Design::install_path_6_15>(
+        "install.path_6_15",
+        "charge the part of an install from 6.15 on that no known step explains",
+        "114.4 ns at 7029acd8 against 119.4 ns at 6.18-rc4"),
+    boolean<&Design::file_table_tags>(
+        "file_table.tags", "registration allocates tag tables of 8 bytes a slot",
+        "io_rsrc_data_alloc, up to 6.12"),
+    integer<&Design::ring_exit_delay_us>(
+        "ring_exit.delay_us", "us", 0, 10'000'000,
+        "from close of a ring to the start of its exit work, on another CPU",
+        "up to 27.5 ms from close to the end of exit work seen on 6.17; an input"),
+}};
+
+} // namespace
+
+std::string Knob::format(std::int64_t value) const {
+    switch (type) {
+    case KnobType::boolean:
+        return value != 0 ? "true" : "false";
+    case KnobType::choice:
+        return std::string(choices()[static_cast<std::size_t>(value)]);
+    case KnobType::integer:
+        break;
+    }
+    return std::to_string(value);
+}
+
+std::string Knob::allowed() const {
+    if (type == KnobType::boolean) {
+        return "true or false";
+    }
+    if (type == KnobType::integer) {
+        const std::string suffix = unit.empty() ? "" : " (" + std::string(unit) + ")";
+        return "a whole number from " + std::to_string(min) + " to " + std::to_string(max) + suffix;
+    }
+    std::string text = "one of";
+    for (const std::string_view choice : choices()) {
+        text += text == "one of" ? " " : ", ";
+        text += choice;
+    }
+    return text;
+}
+
+std::span<const Knob> knob_table() {
+    return table;
+}
+
+const Knob* find_knob(std::string_view name) {
+    const auto* const found = std::ranges::find(table, name, &Knob::name);
+    return found == table.end() ? nullptr : found;
+}
+
+std::vector<std::string_view> knob_names() {
+    std::vector<std::string_view> names;
+    for (const Knob& knob : table) {
+        names.push_back(knob.name);
+    }
+    return names;
+}
+
+std::vector<std::string> conflicts(const Design& design) {
+    std::vector<std::string> lines;
+    if (design.node_cache_refill_batch > 1 && design.node_cache_limit == 0) {
+        lines.emplace_back("node_cache.refill_batch above 1 needs node_cache.limit above 0: a bulk "
+                           "refill has to put its nodes somewhere");
+    }
+    if (design.node_cache_refill_batch > 1 && design.node_slab_kind == NodeSlab::kmalloc) {
+        lines.emplace_back("node_cache.refill_batch above 1 needs node_slab.kind dedicated: "
+                           "kmem_cache_alloc_bulk needs a kmem_cache");
+    }
+    if (design.node_lifetime == NodeLifetime::per_ring &&
+        design.node_cache_prefill != Prefill::never) {
+        lines.emplace_back("node_cache.prefill needs node.lifetime per_node: with one node a ring an "
+                           "install takes none");
+    }
+    return lines;
+}
+
+} // namespace uringsim::models

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace uringsim::models {
+
+/// How long an rsrc node lives, and who frees it.
+enum class NodeLifetime : std::uint8_t { per_ring, per_node };
+
+/// Which registrations fill the node cache ahead of use.
+enum class Prefill : std::uint8_t { never, always, flag };
+
+/// Where rsrc nodes are allocated.
+enum class NodeSlab : std::uint8_t { kmalloc, dedicated };
+
+/// How the kernel is built: every choice that a run may make, with the values of Linux 6.18.
+/// Declared once more in knob_table(), which is what users see.
+struct Design {
+    std::string name = "linux-6.18";
+    std::string summary;
+
+    NodeLifetime node_lifetime = NodeLifetime::per_node;
+    std::int64_t node_bytes = 24;
+    std::string node_cache_policy = "io_alloc_cache";
+    std::int64_t node_cache_limit = 128;
+    std::int64_t node_cache_refill_batch = 1;
+    Prefill node_cache_prefill = Prefill::never;
+    std::int64_t node_cache_prefill_cap = 4096;
+    NodeSlab node_slab_kind = NodeSlab::kmalloc;
+    bool node_slab_account = false;
+    bool slab_nomerge = false;
+    bool slab_freelist_random = true;
+    std::int64_t slab_resident = 8;
+    bool install_path_6_15 = true;
+    bool file_table_tags = false;
+    std::int64_t ring_exit_delay_us = 27500;
+};
+
+enum class KnobType : std::uint8_t { integer, boolean, choice };
+
+/// One row of the table that declares the knobs. Values travel as integers: a boolean is 0 or 1, a
+/// choice is the index of its name in choices().
+struct Knob {
+    std::string_view name;
+    KnobType type;
+    std::string_view unit; ///< empty where the value is a number of nothing
+    std::int64_t min;
+    std::int64_t max;
+    std::string_view help;
+    std::string_view source;
+    std::span<const std::string_view> (*choices)(); ///< nullptr but for choices
+    std::int64_t (*get)(const Design&);
+    void (*set)(Design&, std::int64_t);
+
+    std::int64_t default_value() const { return get(Design{}); }
+
+    /// A value as users write it: 128, true, always.
+    std::string format(std::int64_t value) const;
+
+    /// What is allowed, for messages: "a whole number from 0 to 65536 (nodes)".
+    std::string allowed() const;
+};
+
+std::span<const Knob> knob_table();
+
+/// By name; nullptr where there is no such knob.
+const Knob* find_knob(std::string_view name);
+
+/// Names of all knobs, for suggestions.
+std::vector<std::string_view> knob_names();
+
+/// Says what makes a combination of values senseless, one line each; empty when it is sound.
+std::vector<std::string> conflicts(const Design& design);
+
+} // namespace uringsim::models

@@ -1,0 +1,184 @@
+#include "models/kernel.h"
+
+#include "models/counters.h"
+#include "models/mechanisms.h"
+#include "models/primitives.h"
+#include "models/uring/ring_exit.h"
+
+#include <algorithm>
+
+namespace uringsim::models {
+
+namespace {
+
+constexpr std::uint32_t request_bytes = 256; // struct io_kiocb: 248 bytes, aligned to lines
+
+sim::EngineConfig engine_config(const Machine& machine) {
+    sim::EngineConfig config;
+    config.cpus = static_cast<std::uint16_t>(machine.cpus);
+    config.geometry = machine.memory;
+    config.geometry.aging_idle = machine.cycles_of_us(machine.aging_idle_us);
+    config.primitives.memory = {
+        .l2 = id(Primitive::line_l2),
+        .llc = id(Primitive::line_llc),
+        .memory = id(Primitive::line_memory),
+        .remote = id(Primitive::line_remote),
+        .aged = id(Primitive::line_aged),
+        .cold_code = id(Primitive::line_cold_code),
+    };
+    config.primitives.context_switch = id(Primitive::context_switch);
+    config.primitives.waiting = id(Primitive::waiting);
+    config.primitives.lock_wait = id(Primitive::lock_wait);
+    config.primitives.scheduler = id(Mechanism::scheduler);
+    return config;
+}
+
+sim::CostTable cost_table(const Machine& machine) {
+    sim::CostTable costs(primitive_count);
+    for (const PrimitiveInfo& row : primitive_table()) {
+        costs.set(id(row.id), machine.cost(row.id).millicycles);
+    }
+    return costs;
+}
+
+/// The name of the slab cache that the design's rsrc nodes come from.
+std::string node_slab_name(const Design& design) {
+    const auto bytes = static_cast<std::uint32_t>(design.node_bytes);
+    if (design.node_slab_kind == NodeSlab::kmalloc) {
+        return Kmalloc::cache_name(bytes, design.node_slab_account);
+    }
+    if (design.slab_nomerge) {
+        return "io_rsrc_node";
+    }
+    return Kmalloc::merged_name(Kmalloc::aligned_slot(bytes), design.node_slab_account);
+}
+
+} // namespace
+
+Kernel::Kernel(const Design& design, const Machine& machine, std::uint64_t seed)
+    : design_(design)
+    , machine_(machine)
+    , engine_(engine_config(machine), cost_table(machine), mechanism_count, counter_count)
+    , pages_(engine_.cpus())
+    , memory_({static_cast<std::uint32_t>(machine.cpus), engine_.cpus(), pages_, seed,
+               design.slab_freelist_random})
+    , code_(engine_.cpus())
+    , exit_task_work_(engine_.cpus()) {
+    const auto bytes = static_cast<std::uint32_t>(design_.node_bytes);
+    memory_.count_as_nodes(node_slab_name(design_));
+    node_slab_ = design_.node_slab_kind == NodeSlab::kmalloc
+                     ? &memory_.cache(bytes, design_.node_slab_account)
+                     : &memory_.create("io_rsrc_node", bytes, design_.node_slab_account,
+                                       !design_.slab_nomerge);
+    request_slab_ = &memory_.create("io_kiocb", request_bytes, true, false);
+}
+
+Kernel::~Kernel() {
+    engine_.clear(); // the exit tasks may still be pending when a run ends early
+}
+
+void Kernel::boot() {
+    sim::Cpu& cpu = engine_.cpu(engine_.cpus() - 1);
+    // Whoever shares a size class has left partly filled slabs behind; a cache of its own is empty.
+    const bool shared = design_.node_slab_kind == NodeSlab::kmalloc || !design_.slab_nomerge;
+    if (shared) {
+        node_slab_->add_resident(cpu, static_cast<std::uint32_t>(design_.slab_resident),
+                                 node_slab_->geometry().objects / 2);
+    }
+}
+
+Ring& Kernel::create_ring(sim::Cpu& cpu, const std::string& name, const RingParams& params) {
+    rings_.push_back(std::make_unique<Ring>(cpu, *this, name, params));
+    note_memory();
+    return *rings_.back();
+}
+
+void Kernel::close_ring(sim::Cpu& cpu, Ring& ring) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
+    cpu.charge(id(Primitive::ring_close));
+    note_memory();
+    exits_.push_back(std::make_unique<RingExit>(*this, ring, exit_cpu(cpu)));
+    engine_.wake(*exits_.back(), cpu.now() + machine_.cycles_of_us(design_.ring_exit_delay_us));
+}
+
+sim::Cpu& Kernel::exit_cpu(const sim::Cpu& closer) {
+    const std::uint16_t last = engine_.cpus() - 1;
+    const bool taken = closer.id() == last && last > 0;
+    return engine_.cpu(taken ? last - 1 : last);
+}
+
+void Kernel::ring_gone(Ring& ring) {
+    if (ring.in_flight() != 0) {
+        problems_.push_back("ring " + ring.name() + ": " + std::to_string(ring.in_flight()) +
+                            " requests never completed");
+    }
+    exit_task_work_.at(ring.owner_cpu()).push_back(&ring.task_node());
+    std::erase_if(rings_, [&ring](const auto& entry) { return entry.get() == &ring; });
+}
+
+void Kernel::run_exit_task_work(sim::Cpu& cpu) {
+    auto& work = exit_task_work_[cpu.id()];
+    for (Object* node : work) {
+        kfree(cpu, *node);
+    }
+    work.clear();
+}
+
+void Kernel::note_memory() {
+    std::uint64_t live = 0;
+    std::uint64_t cached = 0;
+    std::uint64_t arrays = 0;
+    for (const auto& ring : rings_) {
+        live += ring->lifetime().nodes_live();
+        cached += ring->node_cache().cached();
+        arrays += ring->node_cache().array_bytes();
+    }
+    const std::uint64_t slot = node_slab_->geometry().slot_bytes;
+    peaks_.nodes_live = std::max(peaks_.nodes_live, live);
+    peaks_.nodes_cached = std::max(peaks_.nodes_cached, cached);
+    peaks_.node_array_bytes = std::max(peaks_.node_array_bytes, arrays);
+    peaks_.retained_bytes = std::max(peaks_.retained_bytes, cached * slot + arrays);
+}
+
+void Kernel::audit_slab(const KmemCache& cache, std::vector<std::string>& problems) const {
+    const SlabCensus census = cache.census();
+    if (census.objects != cache.live() + census.free + census.resident) {
+        problems.push_back(cache.name() + ": " + std::to_string(census.objects) +
+                           " objects in slabs, but " + std::to_string(cache.live()) + " live + " +
+                           std::to_string(census.free) + " free + " +
+                           std::to_string(census.resident) + " resident");
+    }
+}
+
+std::vector<std::string> Kernel::audit() const {
+    std::vector<std::string> problems = problems_;
+    std::uint64_t slab_bytes = 0;
+    for (const auto& [name, cache] : memory_.caches()) {
+        audit_slab(*cache, problems);
+        slab_bytes += cache->census().bytes;
+    }
+    if (!rings_.empty()) {
+        return problems; // what live rings hold is theirs
+    }
+    std::uint64_t task_nodes = 0;
+    for (const auto& work : exit_task_work_) {
+        task_nodes += work.size();
+    }
+    std::uint64_t live = 0;
+    for (const auto& [name, cache] : memory_.caches()) {
+        live += cache->live();
+    }
+    if (live != task_nodes) {
+        problems.push_back(std::to_string(live - task_nodes) +
+                           " slab objects live after the last ring's exit");
+    }
+    if (memory_.array_bytes() != 0 || pages_.bytes_in_use() != slab_bytes) {
+        problems.push_back(std::to_string(memory_.array_bytes()) + " bytes of arrays and " +
+                           std::to_string(pages_.bytes_in_use()) +
+                           " bytes of pages in use after the last ring's exit, " +
+                           std::to_string(slab_bytes) + " of them in slabs");
+    }
+    return problems;
+}
+
+} // namespace uringsim::models

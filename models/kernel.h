@@ -1,0 +1,104 @@
+#pragma once
+
+#include "models/design.h"
+#include "models/machine.h"
+#include "models/mm/kmalloc.h"
+#include "models/mm/page_allocator.h"
+#include "models/uring/file.h"
+#include "models/uring/ring.h"
+#include "sim/engine.h"
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace uringsim::models {
+
+/// The task under which the ledger books deferred kernel work.
+inline constexpr sim::TaskId kworker_task{0};
+
+/// The instructions of a kernel path, a CPU: a group of lines that cools over an idle gap.
+struct CodePaths {
+    sim::LineGroup submit{.weight = 350, .kind = sim::LineKind::code};
+    sim::LineGroup registration{.weight = 230, .kind = sim::LineKind::code};
+};
+
+/// The high-water marks of memory that the resource paths hold.
+struct MemoryPeaks {
+    std::uint64_t nodes_live = 0;        ///< in slots or held by requests
+    std::uint64_t nodes_cached = 0;      ///< in caches of live rings
+    std::uint64_t node_array_bytes = 0;  ///< pointer arrays of those caches
+    std::uint64_t retained_bytes = 0;    ///< cached nodes and their pointer arrays together
+};
+
+/// One simulated kernel: the state that all its CPUs share.
+class Kernel {
+  public:
+    Kernel(const Design& design, const Machine& machine, std::uint64_t seed);
+    ~Kernel();
+    Kernel(const Kernel&) = delete;
+    Kernel& operator=(const Kernel&) = delete;
+
+    const Design& design() const { return design_; }
+    const Machine& machine() const { return machine_; }
+    sim::Engine& engine() { return engine_; }
+    const sim::Engine& engine() const { return engine_; }
+    Kmalloc& memory() { return memory_; }
+    PageAllocator& pages() { return pages_; }
+    KmemCache& node_slab() { return *node_slab_; }
+    KmemCache& request_slab() { return *request_slab_; }
+    CodePaths& code(const sim::Cpu& cpu) { return code_.at(cpu.id()); }
+
+    /// Makes what is there before the program starts: the resident slabs of other users.
+    void boot();
+
+    /// io_uring_setup.
+    Ring& create_ring(sim::Cpu& cpu, const std::string& name, const RingParams& params);
+
+    /// close: the exit work follows later, on the last CPU. The ring's name is free again at once.
+    void close_ring(sim::Cpu& cpu, Ring& ring);
+
+    /// A new open file.
+    File& open_file() { return files_.emplace_back(); }
+
+    /// The soft RLIMIT_NOFILE of the program.
+    std::uint64_t rlimit_nofile = 1U << 20U;
+
+    std::uint64_t rings_alive() const { return rings_.size(); }
+    const std::vector<std::unique_ptr<Ring>>& rings() const { return rings_; }
+
+    /// exit_task_work: what ring exits left for this CPU's task to free on its way to user mode.
+    void run_exit_task_work(sim::Cpu& cpu);
+
+    /// Notes the high-water marks; called where they can rise.
+    void note_memory();
+    const MemoryPeaks& peaks() const { return peaks_; }
+
+    /// What went wrong with conservation; empty when all is accounted for. Call it after the run.
+    std::vector<std::string> audit() const;
+
+  private:
+    friend class RingExit;
+    void ring_gone(Ring& ring);
+    sim::Cpu& exit_cpu(const sim::Cpu& closer);
+    void audit_slab(const KmemCache& cache, std::vector<std::string>& problems) const;
+
+    Design design_;
+    Machine machine_;
+    sim::Engine engine_;
+    PageAllocator pages_;
+    Kmalloc memory_;
+    KmemCache* node_slab_ = nullptr;
+    KmemCache* request_slab_ = nullptr;
+    std::vector<CodePaths> code_;
+    std::deque<File> files_;
+    std::vector<std::unique_ptr<Ring>> rings_;
+    std::vector<std::unique_ptr<sim::Task>> exits_;
+    std::vector<std::vector<Object*>> exit_task_work_;
+    std::vector<std::string> problems_;
+    MemoryPeaks peaks_;
+};
+
+} // namespace uringsim::models

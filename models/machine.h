@@ -1,0 +1,47 @@
+#pragma once
+
+#include "models/primitives.h"
+#include "sim/memory.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace uringsim::models {
+
+/// Where a figure comes from.
+enum class Provenance : std::uint8_t { published, fitted, measured, assumed };
+
+std::string_view name(Provenance provenance);
+
+/// What one primitive costs on one machine, and how that is known.
+struct Cost {
+    sim::Millicycles millicycles = 0;
+    Provenance provenance = Provenance::assumed;
+    std::string source;
+};
+
+/// A machine: clock, CPUs, caches, and the cost of every primitive.
+struct Machine {
+    std::string name;
+    std::string summary;
+    std::int64_t mhz = 3600;
+    std::int64_t cpus = 20;          ///< CPUs that the kernel sees: decides slab orders
+    sim::MemoryGeometry memory;
+    std::int64_t aging_idle_us = 1000; ///< an idle gap at least this long cools the caches
+    std::array<Cost, primitive_count> costs;
+
+    /// All costs at the defaults of the primitive table, marked as assumed.
+    Machine();
+
+    Cost& cost(Primitive primitive) { return costs[static_cast<std::size_t>(primitive)]; }
+    const Cost& cost(Primitive primitive) const {
+        return costs[static_cast<std::size_t>(primitive)];
+    }
+
+    sim::Cycles cycles_of_us(std::int64_t us) const { return us * mhz; }
+    double ns_of_cycles(double cycles) const { return cycles * 1000.0 / static_cast<double>(mhz); }
+};
+
+} // namespace uringsim::models

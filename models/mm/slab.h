@@ -1,0 +1,148 @@
+#pragma once
+
+#include "models/counters.h"
+#include "models/mm/page_allocator.h"
+#include "sim/cpu.h"
+
+#include <boost/intrusive/list.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace uringsim::models {
+
+class KmemCache;
+struct Slab;
+
+/// One object of a slab: the simulated memory of a kernel structure. Models keep up to 24 bytes of
+/// their own in it, as the kernel does.
+struct Object {
+    static constexpr std::size_t payload_bytes = 24;
+
+    Slab* slab = nullptr;
+    Object* next_free = nullptr;
+    sim::Line* line = nullptr; ///< the object's first cache line
+    alignas(8) std::byte payload[payload_bytes]{};
+
+    template <class T> T& emplace() {
+        static_assert(sizeof(T) <= payload_bytes && std::is_trivially_destructible_v<T>);
+        return *new (payload) T{};
+    }
+    template <class T> T& as() { return *std::launder(reinterpret_cast<T*>(payload)); }
+};
+
+/// A slab: 2^order pages cut into objects.
+struct Slab {
+    using Hook = boost::intrusive::list_member_hook<>;
+
+    Hook hook;
+    KmemCache* cache = nullptr;
+    PageBlock* pages = nullptr;
+    std::vector<Object> objects;
+    Object* freelist = nullptr; ///< free objects that no CPU has claimed
+    std::uint32_t free = 0;     ///< how many those are
+    bool on_cpu = false;        ///< it is some CPU's current slab
+    bool on_node = false;       ///< it is on the node's partial list
+
+    std::uint32_t in_use() const { return static_cast<std::uint32_t>(objects.size()) - free; }
+};
+
+using SlabList =
+    boost::intrusive::list<Slab, boost::intrusive::member_hook<Slab, Slab::Hook, &Slab::hook>>;
+
+/// Sizes of a slab cache by the kernel's formulas.
+struct SlabGeometry {
+    std::uint32_t slot_bytes = 0; ///< distance between objects
+    unsigned order = 0;
+    std::uint32_t objects = 0; ///< a slab
+    std::uint32_t min_partial = 0;
+    std::uint32_t cpu_partial_objects = 0;
+    std::uint32_t cpu_partial_slabs = 0;
+
+    /// For objects of `bytes` on a machine with `cpus` CPUs and pages of 4 KiB.
+    /// Source: calculate_order, calculate_sizes, set_cpu_partial, mm/slub.c (6.12).
+    static SlabGeometry of(std::uint32_t bytes, std::uint32_t cpus);
+};
+
+/// Which counters the events of a slab cache go to; nothing is counted for caches without.
+struct SlabCounters {
+    Counter new_slabs;
+    Counter freed_slabs;
+    Counter alloc_slow;
+    Counter get_partial;
+    Counter free_slow;
+    Counter put_cpu_partial;
+};
+
+/// What a walk over all lists of a cache finds, for conservation.
+struct SlabCensus {
+    std::uint64_t slabs = 0;
+    std::uint64_t objects = 0; ///< in all slabs
+    std::uint64_t free = 0;    ///< on any freelist
+    std::uint64_t resident = 0; ///< held by nobody in this run
+    std::uint64_t bytes = 0;    ///< of pages
+};
+
+/// A cache of equal objects: the seam at which slab allocators are exchanged.
+class KmemCache {
+  public:
+    KmemCache(std::string name, std::uint32_t object_bytes, bool accounted)
+        : name_(std::move(name)), object_bytes_(object_bytes), accounted_(accounted) {}
+    KmemCache(const KmemCache&) = delete;
+    KmemCache& operator=(const KmemCache&) = delete;
+    virtual ~KmemCache() = default;
+
+    const std::string& name() const { return name_; }
+    std::uint32_t object_bytes() const { return object_bytes_; }
+    bool accounted() const { return accounted_; }
+
+    /// One object, or nullptr where an injected failure strikes.
+    Object* alloc(sim::Cpu& cpu);
+
+    /// Fills `out`, or leaves it untouched and returns false: all or nothing.
+    bool alloc_bulk(sim::Cpu& cpu, std::span<Object*> out);
+
+    void free(sim::Cpu& cpu, Object& object);
+
+    /// The allocations after the next `after` ones fail, `times` times.
+    void inject_failure(std::uint64_t after, std::uint64_t times);
+
+    /// Objects handed out and not given back, as this run asked for them.
+    std::uint64_t live() const { return live_; }
+
+    virtual const SlabGeometry& geometry() const = 0;
+    virtual SlabCensus census() const = 0;
+
+    /// Adds slabs to the node's partial list, each with `live` objects held by nobody in this run.
+    virtual void add_resident(sim::Cpu& cpu, std::uint32_t slabs, std::uint32_t live) = 0;
+
+  protected:
+    virtual Object& do_alloc(sim::Cpu& cpu) = 0;
+    virtual void do_alloc_bulk(sim::Cpu& cpu, std::span<Object*> out) = 0;
+    virtual void do_free(sim::Cpu& cpu, Object& object) = 0;
+
+  private:
+    bool failure_strikes(std::uint64_t objects);
+    void charge_memcg(sim::Cpu& cpu, std::uint32_t objects) const;
+
+    std::string name_;
+    std::uint32_t object_bytes_;
+    bool accounted_;
+    std::uint64_t live_ = 0;
+    std::uint64_t fail_after_ = 0;
+    std::uint64_t fail_times_ = 0;
+};
+
+/// Gives an object back to the cache that it came from.
+inline void kfree(sim::Cpu& cpu, Object& object) {
+    object.slab->cache->free(cpu, object);
+}
+
+} // namespace uringsim::models

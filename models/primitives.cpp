@@ -1,0 +1,156 @@
+#include "models/primitives.h"
+
+#include <array>
+
+namespace uringsim::models {
+
+namespace {
+
+using P = Primitive;
+
+constexpr std::string_view line_source =
+    "latencies of a 12th-generation P-core after overlap of neighbouring misses; prototype fit";
+constexpr std::string_view split_source =
+    "a share of the 96 ns that the prototype fit gave to one SEND_FD install; the split between the "
+    "steps is assumed, only the sum is determined";
+constexpr std::string_view slub_source =
+    "prototype fit to the RFC's figures; order of size from the 2015 bulk-allocation figures "
+    "(42 cycles a fast path)";
+constexpr std::string_view assumed = "assumed; no published figure depends on it";
+
+constexpr std::array<PrimitiveInfo, primitive_count> table{{
+    {P::line_l2, "line_l2", 3.6, 1, 15, "a line found in L2, after overlap", line_source},
+    {P::line_llc, "line_llc", 23.8, 8, 70, "a line found in the last-level cache, after overlap",
+     line_source},
+    {P::line_memory, "line_memory", 23.8, 8, 300,
+     "a line not touched before by this run, or fallen out of the last level", line_source},
+    {P::line_remote, "line_remote", 67, 20, 400, "a line last touched by another CPU", line_source},
+    {P::line_aged, "line_aged", 51.5, 10, 200, "a data line after a long idle gap", line_source},
+    {P::line_cold_code, "line_cold_code", 44.6, 10, 200,
+     "a line of instructions after a long idle gap, or at first use", line_source},
+    {P::context_switch, "context_switch", 3600, 1000, 12000,
+     "one task gives way to another on the same CPU", assumed},
+    {P::waiting, "waiting", 0, 0, 0,
+     "time in which a task did not run: asleep, blocked or queued; its length comes from the run",
+     "the engine"},
+    {P::lock_wait, "lock_wait", 0, 0, 0,
+     "time spent spinning on a lock that another CPU holds; its length comes from the run",
+     "the engine"},
+    {P::sqe_prepare, "sqe_prepare", 18, 5, 60, "user side: fill in one SQE", split_source},
+    {P::cqe_reap, "cqe_reap", 9, 3, 40, "user side: read one CQE and advance the head",
+     split_source},
+    {P::syscall_enter, "syscall_enter", 360, 150, 1500,
+     "one io_uring_enter: entry, look-up of the ring, exit", "prototype fit; 167 - 185 ns in a VM"},
+    {P::syscall_register, "syscall_register", 400, 150, 1500,
+     "one io_uring_register: entry, look-up of the ring, exit", "as syscall_enter"},
+    {P::ring_setup, "ring_setup", 36000, 3600, 360000,
+     "io_uring_setup without its memory; outside every timed phase", assumed},
+    {P::ring_close, "ring_close", 3600, 500, 36000,
+     "close of a ring: kills the reference, queues the exit work", assumed},
+    {P::sqe_submit, "sqe_submit", 60, 20, 150,
+     "io_submit_sqes, one SQE: fetch, request from the free list, io_init_req", split_source},
+    {P::request_bulk_refill, "request_bulk_refill", 120, 40, 400,
+     "__io_alloc_req_refill: the call that asks for 8 requests", assumed},
+    {P::request_complete, "request_complete", 30, 10, 100,
+     "__io_submit_flush_completions and io_free_batch_list, one request", split_source},
+    {P::nop_issue, "nop_issue", 15, 3, 60, "io_nop", "72 ns a NOP in a batch of 32 in a VM"},
+    {P::poll_issue, "poll_issue", 150, 50, 600, "io_poll_add, armed", assumed},
+    {P::msg_ring_issue, "msg_ring_issue", 100, 30, 250,
+     "io_msg_ring with SEND_FD: checks, the file, the target's uring_lock", split_source},
+    {P::msg_data_issue, "msg_data_issue", 60, 20, 250, "io_msg_ring with DATA, posted directly",
+     split_source},
+    {P::cqe_post, "cqe_post", 22, 8, 80, "fill in one CQE, kernel side", split_source},
+    {P::cqe_overflow, "cqe_overflow", 50, 15, 200,
+     "io_cqring_event_overflow, without the allocation of the entry", assumed},
+    {P::cqe_overflow_flush, "cqe_overflow_flush", 40, 15, 200,
+     "__io_cqring_overflow_flush, one entry, without the free", assumed},
+    {P::file_get, "file_get", 20, 5, 60, "one atomic increment of a file's reference count",
+     "2.0 - 2.4 ns a locked add, measured in a VM; 20 cycles on the i7"},
+    {P::file_put, "file_put", 20, 5, 60, "one atomic decrement of a file's reference count",
+     "as file_get"},
+    {P::bitmap_find, "bitmap_find", 20, 5, 60,
+     "io_file_bitmap_get: find the first free slot from the hint on", split_source},
+    {P::bitmap_scan_word, "bitmap_scan_word", 2, 1, 8, "one more full word of the bitmap", assumed},
+    {P::fixed_file_install, "fixed_file_install", 34, 10, 100,
+     "io_install_fixed_file: checks, store of the slot, bitmap bit and hint", split_source},
+    {P::install_path_6_15, "install_path_6_15", 13.3, 0, 40,
+     "what an install costs more from 6.15 on and no known step explains",
+     "the difference between 7029acd8 (114.4 ns) and 6.18-rc4 (119.4 ns) less the cache's miss"},
+    {P::files_update_call, "files_update_call", 300, 100, 1500,
+     "__io_sqe_files_update: the call, without its slots", "prototype fit: 190 ns with the entry"},
+    {P::fixed_file_remove, "fixed_file_remove", 100, 30, 250,
+     "remove one installed file: copy the fd, clear slot and bit", "prototype fit: 33 ns a slot"},
+    {P::table_walk_slot, "table_walk_slot", 2, 0.3, 10, "one slot of a walk over a table", assumed},
+    {P::register_files_call, "register_files_call", 500, 100, 4000,
+     "io_sqe_files_register, without its memory and slots", assumed},
+    {P::node_init, "node_init", 4, 1, 20, "io_rsrc_node_alloc: set type, refs and tag", assumed},
+    {P::node_put, "node_put", 8, 2, 30, "io_put_rsrc_node and io_free_rsrc_node", assumed},
+    {P::rsrc_removal_queue, "rsrc_removal_queue", 30, 10, 120,
+     "io_queue_rsrc_removal (up to 6.12): node switch and the put of the old one", assumed},
+    {P::alloc_cache_pop, "alloc_cache_pop", 3.2, 1, 15, "io_alloc_cache_get, hit",
+     "prototype fit: 0.9 ns"},
+    {P::alloc_cache_push, "alloc_cache_push", 5, 1, 20, "io_alloc_cache_put with room",
+     "prototype fit: 1.4 ns"},
+    {P::alloc_cache_miss, "alloc_cache_miss", 4.3, 1, 20, "io_alloc_cache_get, empty",
+     "prototype fit: 1.2 ns"},
+    {P::alloc_cache_grow, "alloc_cache_grow", 200, 50, 2000,
+     "grow the cache's pointer array, without its memory", assumed},
+    {P::slub_alloc_fast, "slub_alloc_fast", 15.8, 8, 45, "allocation from the CPU's freelist",
+     slub_source},
+    {P::slub_alloc_slow, "slub_alloc_slow", 140, 50, 400,
+     "___slab_alloc: the CPU's freelist is empty", slub_source},
+    {P::slub_get_partial, "slub_get_partial", 212, 60, 600,
+     "get_partial_node: one slab taken from the node's list", slub_source},
+    {P::slub_new_slab, "slub_new_slab", 600, 200, 4000,
+     "allocate_slab, without the page, its lines and the freelist's shuffle", slub_source},
+    {P::slub_shuffle_object, "slub_shuffle_object", 8, 2, 60,
+     "shuffle_freelist: one object put in its place",
+     "about 18,800 instructions a slab of 128 in all on the instruction clock of 6.18"},
+    {P::slub_free_fast, "slub_free_fast", 18, 8, 45, "free into the CPU's current slab",
+     slub_source},
+    {P::slub_free_slow, "slub_free_slow", 79, 30, 200, "__slab_free: free into another slab",
+     slub_source},
+    {P::slub_put_partials, "slub_put_partials", 60, 20, 300,
+     "one slab moved from the CPU's partial list to the node's", assumed},
+    {P::slub_free_slab, "slub_free_slab", 569, 150, 2500, "discard_slab, without the page",
+     slub_source},
+    {P::slub_bulk_call, "slub_bulk_call", 108, 30, 400, "kmem_cache_alloc_bulk: the call",
+     slub_source},
+    {P::slub_bulk_object, "slub_bulk_object", 19.8, 4, 60,
+     "kmem_cache_alloc_bulk: one object from the freelist", slub_source},
+    {P::memcg_charge, "memcg_charge", 39, 15, 90, "charge of one object to the memory cgroup",
+     "10 - 12 ns derived from the RFC's SLAB_ACCOUNT figures"},
+    {P::memcg_uncharge, "memcg_uncharge", 30, 10, 90, "uncharge of one object", assumed},
+    {P::page_alloc, "page_alloc", 150, 40, 600, "pages from the CPU's list", assumed},
+    {P::page_refill, "page_refill", 30, 10, 200,
+     "one block moved from the buddy allocator to the CPU's list", assumed},
+    {P::page_free, "page_free", 100, 30, 600, "pages to the CPU's list", assumed},
+    {P::page_drain, "page_drain", 30, 10, 200,
+     "one block moved from the CPU's list to the buddy allocator", assumed},
+    {P::zero_line, "zero_line", 2, 0.5, 16, "clear one line", "32 bytes a cycle and less"},
+    {P::ring_exit, "ring_exit", 36000, 3600, 3600000,
+     "io_ring_exit_work without its slots; on another CPU", assumed},
+    {P::ring_exit_slot, "ring_exit_slot", 20, 5, 100, "ring exit: one installed file dropped",
+     assumed},
+}};
+
+} // namespace
+
+std::span<const PrimitiveInfo> primitive_table() {
+    return table;
+}
+
+const PrimitiveInfo& info(Primitive primitive) {
+    return table.at(static_cast<std::size_t>(primitive));
+}
+
+std::optional<Primitive> find_primitive(std::string_view name) {
+    for (const PrimitiveInfo& row : table) {
+        if (row.name == name) {
+            return row.id;
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace uringsim::models

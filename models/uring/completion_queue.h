@@ -1,0 +1,85 @@
+#pragma once
+
+#include "models/mm/kmalloc.h"
+#include "sim/cpu.h"
+
+#include <boost/intrusive/list.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace uringsim::models {
+
+/// struct io_uring_cqe.
+struct Cqe {
+    std::uint64_t user_data = 0;
+    std::int32_t res = 0;
+    std::uint32_t flags = 0;
+};
+
+/// The CQ ring of a ring and its overflow list.
+///
+/// While anything is on the overflow list every new CQE joins it, so the order holds; the list is
+/// flushed to the ring only by an enter with GETEVENTS.
+/// Source: io_get_cqe_overflow, io_cqring_event_overflow, __io_cqring_overflow_flush,
+/// io_uring/io_uring.c (6.12).
+class CompletionQueue {
+  public:
+    CompletionQueue(Kmalloc& memory, bool wide) : memory_(memory), wide_(wide) {}
+    ~CompletionQueue();
+    CompletionQueue(const CompletionQueue&) = delete;
+    CompletionQueue& operator=(const CompletionQueue&) = delete;
+
+    /// Allocates a ring for `entries` completions.
+    void init(sim::Cpu& cpu, std::uint32_t entries);
+
+    /// Posts a completion. False: it is lost, since no overflow entry could be allocated.
+    bool post(sim::Cpu& cpu, const Cqe& cqe);
+
+    /// Moves overflowed completions to the ring as far as there is room.
+    void flush_overflow(sim::Cpu& cpu);
+
+    /// User side: the oldest completion, taken out.
+    std::optional<Cqe> reap(sim::Cpu& cpu);
+
+    /// Drops overflow entries and frees the ring.
+    void release(sim::Cpu& cpu);
+
+    /// Overflow entries after the next `after` ones cannot be allocated, `times` times.
+    void inject_overflow_failure(std::uint64_t after, std::uint64_t times);
+
+    std::uint32_t entries() const { return entries_; }
+    std::uint32_t ready() const { return tail_ - head_; }
+    std::uint32_t overflowed() const { return static_cast<std::uint32_t>(overflow_.size()); }
+    bool overflow_pending() const { return !overflow_.empty(); }
+    /// The cq_overflow field that user space reads: completions lost for good.
+    std::uint32_t dropped() const { return dropped_; }
+    std::uint64_t bytes() const { return ring_.bytes; }
+
+  private:
+    struct OverflowEntry {
+        boost::intrusive::list_member_hook<> hook;
+        Cqe cqe;
+        Object* memory = nullptr;
+    };
+    using OverflowList = boost::intrusive::list<
+        OverflowEntry, boost::intrusive::member_hook<OverflowEntry, boost::intrusive::list_member_hook<>,
+                                                     &OverflowEntry::hook>>;
+
+    std::uint32_t cqe_bytes() const { return wide_ ? 32 : 16; }
+    void store(sim::Cpu& cpu, const Cqe& cqe);
+    bool add_overflow(sim::Cpu& cpu, const Cqe& cqe);
+
+    Kmalloc& memory_;
+    bool wide_;
+    std::uint32_t entries_ = 0;
+    std::uint32_t head_ = 0;
+    std::uint32_t tail_ = 0;
+    std::uint32_t dropped_ = 0;
+    std::vector<Cqe> cqes_;
+    Allocation ring_;
+    OverflowList overflow_;
+};
+
+} // namespace uringsim::models

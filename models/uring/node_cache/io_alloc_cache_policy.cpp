@@ -1,0 +1,102 @@
+#include "models/uring/node_cache/io_alloc_cache_policy.h"
+
+#include "models/counters.h"
+#include "models/mechanisms.h"
+
+#include <algorithm>
+
+namespace uringsim::models {
+
+IoAllocCachePolicy::IoAllocCachePolicy(sim::Cpu& cpu, const NodeCacheContext& context)
+    : design_(context.design), nodes_(context.nodes), cache_(context.memory) {
+    cache_.init(cpu, static_cast<std::uint32_t>(design_.node_cache_limit));
+}
+
+std::unique_ptr<NodeCache> IoAllocCachePolicy::make(sim::Cpu& cpu,
+                                                    const NodeCacheContext& context) {
+    return std::make_unique<IoAllocCachePolicy>(cpu, context);
+}
+
+Object* IoAllocCachePolicy::get(sim::Cpu& cpu) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::node_cache));
+    if (cache_.capacity() > 0) {
+        if (Object* node = cache_.get(cpu)) {
+            cpu.count(id(Counter::node_cache_hit));
+            return node;
+        }
+    }
+    cpu.count(id(Counter::node_cache_miss));
+    return design_.node_cache_refill_batch > 1 ? refill(cpu) : nodes_.alloc(cpu);
+}
+
+Object* IoAllocCachePolicy::refill(sim::Cpu& cpu) {
+    const auto wanted = std::min(static_cast<std::uint32_t>(design_.node_cache_refill_batch),
+                                 cache_.capacity());
+    batch_.resize(wanted);
+    if (!nodes_.alloc_bulk(cpu, batch_)) {
+        return nodes_.alloc(cpu); // the bulk call is all or nothing; one may still be had
+    }
+    cpu.count(id(Counter::bulk_calls));
+    cpu.count(id(Counter::bulk_objects), wanted);
+    for (std::size_t i = 0; i + 1 < batch_.size(); ++i) {
+        cache_.put(cpu, *batch_[i]);
+    }
+    return batch_.back();
+}
+
+void IoAllocCachePolicy::put(sim::Cpu& cpu, Object& node) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::node_cache));
+    if (cache_.put(cpu, node)) {
+        cpu.count(id(Counter::node_cache_put));
+        return;
+    }
+    cpu.count(id(Counter::node_free));
+    kfree(cpu, node);
+}
+
+void IoAllocCachePolicy::sparse_table_registered(sim::Cpu& cpu, std::uint32_t slots, bool opt_in) {
+    const bool wanted = design_.node_cache_prefill == Prefill::always ||
+                        (design_.node_cache_prefill == Prefill::flag && opt_in);
+    if (wanted) {
+        prefill(cpu, std::min(slots, static_cast<std::uint32_t>(design_.node_cache_prefill_cap)));
+    }
+}
+
+void IoAllocCachePolicy::prefill(sim::Cpu& cpu, std::uint32_t capacity) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::node_prefill));
+    cache_.grow(cpu, capacity);
+    const std::uint32_t wanted = std::max(capacity, cache_.cached()) - cache_.cached();
+    const std::uint32_t got = allocate(cpu, wanted);
+    cpu.count(id(Counter::prefill_objects), got);
+    for (std::uint32_t i = 0; i < got; ++i) {
+        cache_.put(cpu, *batch_[i]);
+    }
+}
+
+std::uint32_t IoAllocCachePolicy::allocate(sim::Cpu& cpu, std::uint32_t wanted) {
+    batch_.resize(wanted);
+    if (design_.node_slab_kind == NodeSlab::dedicated) {
+        return nodes_.alloc_bulk(cpu, batch_) ? wanted : 0;
+    }
+    for (std::uint32_t i = 0; i < wanted; ++i) {
+        batch_[i] = nodes_.alloc(cpu);
+        if (batch_[i] == nullptr) {
+            return i;
+        }
+    }
+    return wanted;
+}
+
+std::uint32_t IoAllocCachePolicy::drain(sim::Cpu& cpu) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::node_cache));
+    std::uint32_t freed = 0;
+    while (Object* node = cache_.cached() > 0 ? cache_.get(cpu) : nullptr) {
+        kfree(cpu, *node);
+        ++freed;
+    }
+    cpu.count(id(Counter::node_free), freed);
+    cache_.release(cpu);
+    return freed;
+}
+
+} // namespace uringsim::models

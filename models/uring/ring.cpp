@@ -1,0 +1,178 @@
+#include "models/uring/ring.h"
+
+#include "models/counters.h"
+#include "models/kernel.h"
+#include "models/mechanisms.h"
+#include "models/primitives.h"
+#include "models/uring/msg_ring.h"
+
+#include <array>
+#include <cerrno>
+
+namespace uringsim::models {
+
+namespace {
+
+constexpr std::uint32_t context_bytes = 1472; // struct io_ring_ctx by the BTF of 6.18
+constexpr std::uint32_t sqe_bytes = 64;
+constexpr std::uint32_t task_node_bytes = 32; // struct io_tctx_node: the rsrc nodes' own size class
+// apoll, netmsg, rw, uring_cmd, futex, imu: allocated at set-up, idle in the modelled workloads.
+constexpr std::array<std::uint32_t, 6> other_cache_entries{32, 128, 128, 128, 32, 128};
+
+} // namespace
+
+Ring::Ring(sim::Cpu& cpu, Kernel& kernel, std::string name, const RingParams& params)
+    : kernel_(kernel)
+    , name_(std::move(name))
+    , params_(params)
+    , cq_(kernel.memory(), params.cqe32)
+    , owner_cpu_(cpu.id()) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::ring_setup));
+    cpu.charge(id(Primitive::ring_setup));
+    file_.is_ring = true;
+    if (params_.cq_entries == 0) {
+        params_.cq_entries = 2 * params_.sq_entries;
+    }
+    context_ = kernel.memory().alloc(cpu, context_bytes, {.zero = true});
+    task_node_ = kernel.memory().cache(task_node_bytes, false).alloc(cpu);
+    for (const std::uint32_t entries : other_cache_entries) {
+        other_caches_.emplace_back(kernel.memory()).init(cpu, entries);
+        ring_bytes_ += other_caches_.back().array_bytes();
+    }
+    node_cache_ = make_node_cache(
+        cpu, NodeCacheContext{kernel.design(), kernel.memory(), kernel.node_slab()});
+    lifetime_ = make_rsrc_lifetime(kernel.design(), *this);
+    files_ = std::make_unique<FileTable>(kernel.design(), kernel.memory(), *lifetime_);
+    requests_ = std::make_unique<FreeListRequests>(kernel.request_slab());
+    cq_.init(cpu, params_.cq_entries);
+    sqes_ = kernel.memory().alloc(cpu, std::uint64_t{params_.sq_entries} * sqe_bytes,
+                                  {.account = true, .zero = true});
+    ring_bytes_ += cq_.bytes() + sqes_.bytes;
+    cpu.count(id(Counter::rings_created));
+}
+
+bool Ring::prepare(sim::Cpu& cpu, const Sqe& sqe) {
+    if (sq_.size() >= params_.sq_entries) {
+        return false;
+    }
+    const sim::MechanismScope scope(cpu, id(Mechanism::user));
+    cpu.charge(id(Primitive::sqe_prepare));
+    cpu.touch(sqes_.line_at(std::uint64_t{sq_tail_++ % params_.sq_entries} * sqe_bytes));
+    sq_.push_back(sqe);
+    return true;
+}
+
+Sqe Ring::take_sqe(sim::Cpu& cpu) {
+    cpu.touch(sqes_.line_at(std::uint64_t{sq_head_++ % params_.sq_entries} * sqe_bytes));
+    const Sqe sqe = sq_.front();
+    sq_.pop_front();
+    return sqe;
+}
+
+bool Ring::submit_one(sim::Cpu& cpu) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::request));
+    Request* request = requests_->alloc(cpu);
+    if (request == nullptr) {
+        return false;
+    }
+    cpu.charge(id(Primitive::sqe_submit));
+    cpu.count(id(Counter::sqe_submitted));
+    request->sqe = take_sqe(cpu);
+    request->node = nullptr;
+    ++in_flight_;
+    if (request->sqe.opcode == Opcode::poll_add && start_poll(cpu, *request)) {
+        return true;
+    }
+    if (request->sqe.opcode != Opcode::poll_add) {
+        request->res = issue(cpu, *request);
+    }
+    completed_.push_back(request);
+    return true;
+}
+
+std::int32_t Ring::issue(sim::Cpu& cpu, Request& request) {
+    switch (request.sqe.opcode) {
+    case Opcode::nop:
+        cpu.charge(id(Primitive::nop_issue));
+        return 0;
+    case Opcode::msg_ring_data:
+    case Opcode::msg_ring_send_fd:
+        return issue_msg_ring(cpu, *this, request);
+    case Opcode::files_update:
+        return issue_files_update(cpu, request);
+    case Opcode::poll_add:
+        break;
+    }
+    return -EINVAL;
+}
+
+std::int32_t Ring::issue_files_update(sim::Cpu& cpu, const Request& request) {
+    return files_->update(cpu, request.sqe.offset, *request.sqe.updates);
+}
+
+bool Ring::start_poll(sim::Cpu& cpu, Request& request) {
+    cpu.charge(id(Primitive::poll_issue));
+    if (files_->use(cpu, request.sqe.file_slot, request.node) == nullptr) {
+        request.res = -EBADF;
+        return false;
+    }
+    polls_.push_back(&request);
+    return true;
+}
+
+bool Ring::end_poll(sim::Cpu& cpu, std::int32_t res) {
+    if (polls_.empty()) {
+        return false;
+    }
+    Request& request = *polls_.front();
+    polls_.pop_front();
+    request.res = res;
+    finish(cpu, request);
+    return true;
+}
+
+void Ring::flush_completions(sim::Cpu& cpu) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::completion));
+    for (Request* request : completed_) {
+        finish(cpu, *request);
+    }
+    completed_.clear();
+}
+
+void Ring::finish(sim::Cpu& cpu, Request& request) {
+    cpu.charge(id(Primitive::request_complete));
+    cpu.touch(request.lines);
+    const bool skip = request.sqe.cqe_skip && request.res >= 0;
+    if (!skip) {
+        post(cpu, Cqe{request.sqe.user_data, request.res, 0});
+    }
+    if (request.node != nullptr) {
+        lifetime_->put(cpu, *request.node);
+    }
+    --in_flight_;
+    requests_->free(cpu, request);
+}
+
+bool Ring::post(sim::Cpu& cpu, const Cqe& cqe) {
+    const bool posted = cq_.post(cpu, cqe);
+    if (!cq_wait_.empty()) {
+        cq_wait_.wake_all(cpu);
+    }
+    return posted;
+}
+
+void Ring::post_tag(sim::Cpu& cpu, std::uint64_t tag) {
+    post(cpu, Cqe{tag, 0, 0});
+}
+
+void Ring::release(sim::Cpu& cpu) {
+    cq_.release(cpu);
+    for (IoAllocCache& cache : other_caches_) {
+        cache.release(cpu);
+    }
+    requests_->drain(cpu);
+    kernel_.memory().free(cpu, sqes_);
+    kernel_.memory().free(cpu, context_);
+}
+
+} // namespace uringsim::models

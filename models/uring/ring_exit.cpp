@@ -1,0 +1,56 @@
+#include "models/uring/ring_exit.h"
+
+#include "models/counters.h"
+#include "models/mechanisms.h"
+#include "models/primitives.h"
+
+#include <cerrno>
+
+namespace uringsim::models {
+
+RingExit::RingExit(Kernel& kernel, Ring& ring, sim::Cpu& cpu)
+    : Task("ring exit", kworker_task, cpu), kernel_(kernel), ring_(ring) {}
+
+sim::Step RingExit::step(sim::Cpu& cpu) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::ring_exit));
+    switch (stage_) {
+    case Stage::start:
+        cpu.charge(id(Primitive::ring_exit));
+        freed_before_ = cpu.counted(id(Counter::node_free));
+        drop_polls(cpu);
+        next_slot_ = ring_.files().size();
+        stage_ = Stage::files;
+        return sim::Step::ready();
+    case Stage::files:
+        // A stage a slot: what it frees must not be seen before its time.
+        while (next_slot_ > 0) {
+            --next_slot_;
+            if (ring_.files().occupied(next_slot_)) {
+                ring_.files().release_at_exit(cpu, next_slot_);
+                return sim::Step::ready();
+            }
+        }
+        ring_.files().unregister(cpu);
+        stage_ = Stage::caches;
+        return sim::Step::ready();
+    case Stage::caches:
+        ring_.node_cache().drain(cpu);
+        cpu.count(id(Counter::freed_at_ring_exit),
+                  cpu.counted(id(Counter::node_free)) - freed_before_);
+        stage_ = Stage::rest;
+        return sim::Step::ready();
+    case Stage::rest:
+        ring_.release(cpu);
+        cpu.count(id(Counter::rings_exited));
+        kernel_.ring_gone(ring_);
+        break;
+    }
+    return sim::Step::done();
+}
+
+void RingExit::drop_polls(sim::Cpu& cpu) {
+    while (ring_.end_poll(cpu, -ECANCELED)) {
+    }
+}
+
+} // namespace uringsim::models

@@ -1,0 +1,83 @@
+#pragma once
+
+#include "models/design.h"
+#include "models/mm/slab.h"
+#include "models/uring/file.h"
+#include "models/uring/node_cache.h"
+#include "sim/cpu.h"
+
+#include <cstdint>
+#include <memory>
+
+namespace uringsim::models {
+
+/// struct io_rsrc_node as it lies in its slab object.
+struct RsrcNode {
+    std::uint32_t references = 0;
+    File* file = nullptr;
+    std::uint64_t tag = 0;
+};
+
+/// One slot of a fixed-file table.
+struct FileSlot {
+    File* file = nullptr;
+    Object* node = nullptr; ///< per-node lifetime only
+    std::uint64_t tag = 0;
+};
+
+/// What rsrc nodes need of the ring that they belong to.
+class RsrcOwner {
+  public:
+    virtual ~RsrcOwner() = default;
+    virtual NodeCache& node_cache() = 0;
+
+    /// Posts the CQE that tells user space that a tagged resource is no longer in use.
+    virtual void post_tag(sim::Cpu& cpu, std::uint64_t tag) = 0;
+};
+
+/// How long the nodes behind registered files live: the seam between kernel generations.
+class RsrcLifetime {
+  public:
+    RsrcLifetime() = default;
+    RsrcLifetime(const RsrcLifetime&) = delete;
+    RsrcLifetime& operator=(const RsrcLifetime&) = delete;
+    virtual ~RsrcLifetime() = default;
+
+    /// A table is about to be registered. 0 or -ENOMEM.
+    virtual int table_registered(sim::Cpu& cpu) = 0;
+
+    /// Takes what an install needs before the slot is touched. Sets `node` (nullptr where installs
+    /// need none); 0 or -ENOMEM.
+    virtual int prepare(sim::Cpu& cpu, Object*& node) = 0;
+
+    /// Gives back what prepare() took for an install that then failed.
+    virtual void abandon(sim::Cpu& cpu, Object* node) = 0;
+
+    /// The slot's file is removed: now, or once nobody uses it. Empties the slot. 0 or -ENOMEM,
+    /// which leaves the slot as it was.
+    virtual int release(sim::Cpu& cpu, FileSlot& slot) = 0;
+
+    /// A request starts to use the slot; hand the result to put() when the request is freed.
+    virtual Object* get(sim::Cpu& cpu, FileSlot& slot) = 0;
+    virtual void put(sim::Cpu& cpu, Object& node) = 0;
+
+    /// The table is gone. Frees what the lifetime itself holds.
+    virtual void table_unregistered(sim::Cpu& cpu) = 0;
+
+    /// Nodes taken from the cache and not given back.
+    virtual std::uint64_t nodes_live() const = 0;
+
+    /// Files whose slot was emptied but which somebody still holds.
+    virtual std::uint64_t files_held() const = 0;
+};
+
+/// The lifetime that the design asks for.
+std::unique_ptr<RsrcLifetime> make_rsrc_lifetime(const Design& design, RsrcOwner& owner);
+
+/// io_rsrc_node_alloc: a node with one reference, or nullptr when memory is out.
+Object* alloc_rsrc_node(sim::Cpu& cpu, NodeCache& cache);
+
+/// io_free_rsrc_node: back to the ring's cache.
+void free_rsrc_node(sim::Cpu& cpu, NodeCache& cache, Object& node);
+
+} // namespace uringsim::models

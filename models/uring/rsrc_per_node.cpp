@@ -1,0 +1,58 @@
+#include "models/uring/rsrc_per_node.h"
+
+#include <cerrno>
+
+namespace uringsim::models {
+
+int RsrcPerNode::table_registered(sim::Cpu& /*cpu*/) {
+    return 0;
+}
+
+int RsrcPerNode::prepare(sim::Cpu& cpu, Object*& node) {
+    node = alloc_rsrc_node(cpu, owner_.node_cache());
+    nodes_live_ += node != nullptr ? 1 : 0;
+    return node != nullptr ? 0 : -ENOMEM;
+}
+
+void RsrcPerNode::abandon(sim::Cpu& cpu, Object* node) {
+    --nodes_live_;
+    free_rsrc_node(cpu, owner_.node_cache(), *node);
+}
+
+int RsrcPerNode::release(sim::Cpu& cpu, FileSlot& slot) {
+    Object& object = *slot.node;
+    RsrcNode& node = object.as<RsrcNode>();
+    node.file = slot.file;
+    node.tag = slot.tag;
+    slot = FileSlot{};
+    ++files_held_;
+    put(cpu, object);
+    return 0;
+}
+
+Object* RsrcPerNode::get(sim::Cpu& cpu, FileSlot& slot) {
+    cpu.touch(*slot.node->line);
+    ++slot.node->as<RsrcNode>().references;
+    return slot.node;
+}
+
+void RsrcPerNode::put(sim::Cpu& cpu, Object& object) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::node));
+    RsrcNode& node = object.as<RsrcNode>();
+    cpu.charge(id(Primitive::node_put));
+    cpu.touch(*object.line);
+    if (--node.references > 0) {
+        return;
+    }
+    --files_held_;
+    if (node.tag != 0) {
+        owner_.post_tag(cpu, node.tag);
+    }
+    node.file->put(cpu);
+    --nodes_live_;
+    free_rsrc_node(cpu, owner_.node_cache(), object);
+}
+
+void RsrcPerNode::table_unregistered(sim::Cpu& /*cpu*/) {}
+
+} // namespace uringsim::models

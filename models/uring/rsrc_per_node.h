@@ -1,0 +1,29 @@
+#pragma once
+
+#include "models/uring/rsrc_node.h"
+
+namespace uringsim::models {
+
+/// Every installed file has a node of its own, allocated at install and freed with its last
+/// reference. Source: commit 7029acd8a950 (6.13), io_uring/rsrc.c.
+class RsrcPerNode final : public RsrcLifetime {
+  public:
+    explicit RsrcPerNode(RsrcOwner& owner) : owner_(owner) {}
+
+    int table_registered(sim::Cpu& cpu) override;
+    int prepare(sim::Cpu& cpu, Object*& node) override;
+    void abandon(sim::Cpu& cpu, Object* node) override;
+    int release(sim::Cpu& cpu, FileSlot& slot) override;
+    Object* get(sim::Cpu& cpu, FileSlot& slot) override;
+    void put(sim::Cpu& cpu, Object& node) override;
+    void table_unregistered(sim::Cpu& cpu) override;
+    std::uint64_t nodes_live() const override { return nodes_live_; }
+    std::uint64_t files_held() const override { return files_held_; }
+
+  private:
+    RsrcOwner& owner_;
+    std::uint64_t nodes_live_ = 0;
+    std::uint64_t files_held_ = 0;
+};
+
+} // namespace uringsim::models

@@ -1,0 +1,159 @@
+#include "models/uring/syscalls.h"
+
+#include "models/counters.h"
+#include "models/mechanisms.h"
+#include "models/primitives.h"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace uringsim::models {
+
+void EnterCall::begin(Ring& ring, const Args& args) {
+    *this = EnterCall{};
+    ring_ = &ring;
+    args_ = args;
+}
+
+EnterCall::Progress EnterCall::step(sim::Cpu& cpu, Kernel& kernel, sim::Task& task) {
+    switch (stage_) {
+    case Stage::entry:
+        return enter(cpu, kernel);
+    case Stage::submit:
+        return submit(cpu);
+    case Stage::flush:
+        return flush(cpu);
+    case Stage::wait:
+        return wait(cpu, task);
+    }
+    return Progress::done;
+}
+
+EnterCall::Progress EnterCall::enter(sim::Cpu& cpu, Kernel& kernel) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
+    cpu.charge(id(Primitive::syscall_enter));
+    cpu.touch(kernel.code(cpu).submit);
+    cpu.count(id(Counter::enters));
+    kernel.run_exit_task_work(cpu);
+    if (ring_->disabled()) {
+        result_ = -EBADFD;
+        return Progress::done;
+    }
+    args_.to_submit = std::min(args_.to_submit, ring_->prepared());
+    stage_ = args_.to_submit > 0 ? Stage::submit : Stage::wait;
+    return Progress::more;
+}
+
+EnterCall::Progress EnterCall::submit(sim::Cpu& cpu) {
+    const sim::LockGuard guard(ring_->uring_lock(), cpu);
+    if (!ring_->submit_one(cpu)) {
+        result_ = submitted_ > 0 ? static_cast<std::int32_t>(submitted_) : -EAGAIN;
+        args_.get_events = false; // a short submission returns before it waits
+        stage_ = Stage::flush;
+        return Progress::more;
+    }
+    ++submitted_;
+    result_ = static_cast<std::int32_t>(submitted_);
+    if (submitted_ == args_.to_submit) {
+        stage_ = Stage::flush;
+    }
+    return Progress::more;
+}
+
+EnterCall::Progress EnterCall::flush(sim::Cpu& cpu) {
+    const sim::LockGuard guard(ring_->uring_lock(), cpu);
+    const sim::LockGuard completion(ring_->completion_lock(), cpu);
+    ring_->flush_completions(cpu);
+    stage_ = Stage::wait;
+    return Progress::more;
+}
+
+EnterCall::Progress EnterCall::wait(sim::Cpu& cpu, sim::Task& task) {
+    if (!args_.get_events) {
+        return Progress::done;
+    }
+    CompletionQueue& cq = ring_->cq();
+    if (cq.overflow_pending()) {
+        const sim::LockGuard guard(ring_->uring_lock(), cpu);
+        const sim::LockGuard completion(ring_->completion_lock(), cpu);
+        cq.flush_overflow(cpu);
+    }
+    if (cq.ready() >= std::min(args_.min_complete, cq.entries())) {
+        return Progress::done;
+    }
+    ring_->cq_wait().add(task);
+    return Progress::blocked;
+}
+
+namespace {
+
+/// What every io_uring_register call costs before it does its work.
+void enter_register(sim::Cpu& cpu, Kernel& kernel) {
+    cpu.charge(id(Primitive::syscall_register));
+    cpu.touch(kernel.code(cpu).registration);
+    kernel.run_exit_task_work(cpu);
+}
+
+} // namespace
+
+int register_files(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::span<File* const> files) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
+    enter_register(cpu, kernel);
+    const sim::LockGuard guard(ring.uring_lock(), cpu);
+    const auto slots = static_cast<std::uint32_t>(files.size());
+    if (const int error = ring.files().register_slots(cpu, slots, kernel.rlimit_nofile); error < 0) {
+        return error;
+    }
+    for (std::uint32_t slot = 0; slot < slots; ++slot) {
+        if (const int error = ring.files().fill_at_registration(cpu, slot, *files[slot]);
+            error < 0) {
+            ring.files().unregister(cpu);
+            return error;
+        }
+    }
+    kernel.note_memory();
+    return 0;
+}
+
+int register_files_sparse(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint32_t slots,
+                          bool opt_in) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
+    enter_register(cpu, kernel);
+    const sim::LockGuard guard(ring.uring_lock(), cpu);
+    if (const int error = ring.files().register_slots(cpu, slots, kernel.rlimit_nofile); error < 0) {
+        return error;
+    }
+    ring.node_cache().sparse_table_registered(cpu, slots, opt_in);
+    kernel.note_memory();
+    return 0;
+}
+
+int unregister_files(sim::Cpu& cpu, Kernel& kernel, Ring& ring) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
+    enter_register(cpu, kernel);
+    kernel.note_memory();
+    const sim::LockGuard guard(ring.uring_lock(), cpu);
+    const int result = ring.files().unregister(cpu);
+    kernel.note_memory();
+    return result;
+}
+
+int register_file_alloc_range(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint32_t offset,
+                              std::uint32_t length) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
+    enter_register(cpu, kernel);
+    return ring.files().set_alloc_range(offset, length);
+}
+
+int register_files_update(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint32_t offset,
+                          std::span<const FileUpdate> entries) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
+    enter_register(cpu, kernel);
+    kernel.note_memory();
+    const sim::LockGuard guard(ring.uring_lock(), cpu);
+    const int result = ring.files().update(cpu, offset, entries);
+    kernel.note_memory();
+    return result;
+}
+
+} // namespace uringsim::models

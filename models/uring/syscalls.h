@@ -1,0 +1,61 @@
+#pragma once
+
+#include "models/kernel.h"
+#include "models/uring/ring.h"
+#include "sim/cpu.h"
+#include "sim/task.h"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+namespace uringsim::models {
+
+/// One io_uring_enter, run stage by stage so that other CPUs can act in between: a stage a request,
+/// one for the completions, one for each look at the CQ while it waits.
+/// Source: io_uring_enter, io_submit_sqes, io_cqring_wait, io_uring/io_uring.c (6.12).
+class EnterCall {
+  public:
+    struct Args {
+        std::uint32_t to_submit = 0;
+        std::uint32_t min_complete = 0;
+        bool get_events = false;
+    };
+
+    void begin(Ring& ring, const Args& args);
+
+    enum class Progress : std::uint8_t { more, blocked, done };
+
+    /// Runs one stage. `blocked`: the task is on the ring's wait queue.
+    Progress step(sim::Cpu& cpu, Kernel& kernel, sim::Task& task);
+
+    /// After `done`: SQEs consumed, or a negative errno.
+    std::int32_t result() const { return result_; }
+
+  private:
+    enum class Stage : std::uint8_t { entry, submit, flush, wait };
+
+    Progress enter(sim::Cpu& cpu, Kernel& kernel);
+    Progress submit(sim::Cpu& cpu);
+    Progress flush(sim::Cpu& cpu);
+    Progress wait(sim::Cpu& cpu, sim::Task& task);
+
+    Ring* ring_ = nullptr;
+    Args args_;
+    Stage stage_ = Stage::entry;
+    std::uint32_t submitted_ = 0;
+    std::int32_t result_ = 0;
+};
+
+/// io_uring_register calls: the system call around what the file table does. Each returns what the
+/// kernel would return.
+int register_files(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::span<File* const> files);
+int register_files_sparse(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint32_t slots,
+                          bool opt_in);
+int unregister_files(sim::Cpu& cpu, Kernel& kernel, Ring& ring);
+int register_file_alloc_range(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint32_t offset,
+                              std::uint32_t length);
+int register_files_update(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint32_t offset,
+                          std::span<const FileUpdate> entries);
+
+} // namespace uringsim::models

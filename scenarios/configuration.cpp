@@ -1,0 +1,215 @@
+#include "scenarios/configuration.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <set>
+
+namespace uringsim::scenarios {
+
+namespace {
+
+constexpr int max_bases = 16;
+
+/// Reports an unknown knob; `report` gets the message.
+template <class Report> void unknown_knob(std::string_view name, const Report& report) {
+    std::string message = "there is no such knob; `uringsim list knobs` names all";
+    if (const auto near = did_you_mean(name, models::knob_names())) {
+        message += fmt::format("; did you mean \"{}\"?", *near);
+    }
+    report(message);
+}
+
+std::optional<std::int64_t> knob_value(const JsonNode& node, const models::Knob& knob,
+                                       Diagnostics& diagnostics) {
+    switch (knob.type) {
+    case models::KnobType::integer:
+        return get_integer(node, {knob.min, knob.max, std::string(knob.unit)}, diagnostics);
+    case models::KnobType::boolean:
+        return get_boolean(node, diagnostics);
+    case models::KnobType::choice:
+        return get_choice(node, knob.choices(), diagnostics);
+    }
+    return std::nullopt;
+}
+
+std::optional<std::int64_t> knob_value(std::string_view text, const models::Knob& knob,
+                                       std::string& error) {
+    switch (knob.type) {
+    case models::KnobType::integer:
+        return parse_integer(text, {knob.min, knob.max, std::string(knob.unit)}, error);
+    case models::KnobType::boolean:
+        return parse_boolean(text, error);
+    case models::KnobType::choice:
+        return parse_choice(text, knob.choices(), error);
+    }
+    return std::nullopt;
+}
+
+void read_knobs(const JsonNode& object, models::Design& design, Diagnostics& diagnostics) {
+    for (const JsonNode& node : object.children()) {
+        const models::Knob* knob = models::find_knob(node.key());
+        if (knob == nullptr) {
+            unknown_knob(node.key(), [&](const std::string& message) {
+                node.report_key(message, diagnostics);
+            });
+            continue;
+        }
+        if (const auto value = knob_value(node, *knob, diagnostics)) {
+            knob->set(design, *value);
+        }
+    }
+}
+
+std::optional<models::Design> read_layer(const JsonNode& root, const DesignLoader& load,
+                                         Diagnostics& diagnostics, int depth) {
+    ObjectReader reader(root, diagnostics);
+    reader.ignore("$schema");
+    models::Design design;
+    if (const JsonNode* base = reader.optional("base")) {
+        const auto name = get_name(*base, diagnostics);
+        if (depth >= max_bases) {
+            base->report("designs build on each other in a circle", diagnostics);
+            return std::nullopt;
+        }
+        const auto node = name ? load(*name) : std::nullopt;
+        const auto below = node ? read_layer(*node, load, diagnostics, depth + 1) : std::nullopt;
+        if (!below) {
+            return std::nullopt;
+        }
+        design = *below;
+    }
+    design.name = reader.name("name").value_or("");
+    design.summary = reader.string_or("summary", "");
+    if (const JsonNode* knobs = reader.optional_object("knobs")) {
+        read_knobs(*knobs, design, diagnostics);
+    }
+    reader.finish();
+    return design;
+}
+
+void read_memory(ObjectReader& reader, models::Machine& machine, Diagnostics& diagnostics) {
+    constexpr std::int64_t max_lines = 1LL << 31;
+    const JsonNode* object = reader.optional_object("memory");
+    if (object == nullptr) {
+        return;
+    }
+    ObjectReader memory(*object, diagnostics);
+    const auto lines = [&](std::string_view key, std::uint64_t fallback) {
+        return static_cast<std::uint64_t>(memory.integer_or(key, {1, max_lines, "lines"},
+                                                            static_cast<std::int64_t>(fallback)));
+    };
+    machine.memory.l1_lines = lines("l1_lines", machine.memory.l1_lines);
+    machine.memory.far_lines = lines("far_lines", machine.memory.far_lines);
+    machine.memory.l2_lines = static_cast<std::uint32_t>(lines("l2_lines", machine.memory.l2_lines));
+    machine.memory.llc_lines =
+        static_cast<std::uint32_t>(lines("llc_lines", machine.memory.llc_lines));
+    machine.aging_idle_us =
+        memory.integer_or("aging_idle_us", {1, 1'000'000'000, "us"}, machine.aging_idle_us);
+    memory.ignore("source");
+    memory.finish();
+}
+
+void read_cost(const JsonNode& node, models::Machine& machine, Diagnostics& diagnostics) {
+    static constexpr std::array<std::string_view, 4> provenances{"published", "fitted", "measured",
+                                                                 "assumed"};
+    const auto primitive = models::find_primitive(node.key());
+    if (!primitive) {
+        std::vector<std::string_view> names;
+        for (const models::PrimitiveInfo& row : models::primitive_table()) {
+            names.push_back(row.name);
+        }
+        std::string message = "there is no such primitive; `uringsim list primitives` names all";
+        if (const auto near = did_you_mean(node.key(), names)) {
+            message += fmt::format("; did you mean \"{}\"?", *near);
+        }
+        node.report_key(message, diagnostics);
+        return;
+    }
+    const models::PrimitiveInfo& row = models::info(*primitive);
+    ObjectReader reader(node, diagnostics);
+    models::Cost& cost = machine.cost(*primitive);
+    const NumberRange range{row.min_cycles, row.max_cycles, "cycles"};
+    if (const auto cycles = reader.number("cycles", range)) {
+        cost.millicycles =
+            std::llround(*cycles * static_cast<double>(sim::millicycles_per_cycle));
+    }
+    if (const auto provenance = reader.choice("provenance", provenances)) {
+        cost.provenance = static_cast<models::Provenance>(*provenance);
+    }
+    cost.source = reader.string_or("source", "");
+    reader.finish();
+}
+
+} // namespace
+
+std::optional<models::Design> read_design(const JsonNode& root, const DesignLoader& load,
+                                          Diagnostics& diagnostics) {
+    const std::size_t reported_before = diagnostics.size();
+    auto design = read_layer(root, load, diagnostics, 0);
+    if (!design || diagnostics.size() > reported_before) {
+        return std::nullopt;
+    }
+    for (const std::string& line : models::conflicts(*design)) {
+        root.report(line, diagnostics);
+    }
+    return diagnostics.size() > reported_before ? std::nullopt : design;
+}
+
+void apply_knobs(models::Design& design, const KnobOverrides& overrides, Diagnostics& diagnostics) {
+    const std::size_t reported_before = diagnostics.size();
+    std::set<std::string> seen;
+    for (const auto& [name, text] : overrides) {
+        const std::string option = "--set " + name;
+        if (!seen.insert(name).second) {
+            diagnostics.add_option(option, "given twice");
+            continue;
+        }
+        const models::Knob* knob = models::find_knob(name);
+        if (knob == nullptr) {
+            unknown_knob(name, [&](const std::string& message) {
+                diagnostics.add_option(option, message);
+            });
+            continue;
+        }
+        std::string error;
+        if (const auto value = knob_value(text, *knob, error)) {
+            knob->set(design, *value);
+        } else {
+            diagnostics.add_option(option, error);
+        }
+    }
+    if (overrides.empty() || diagnostics.size() > reported_before) {
+        return;
+    }
+    for (const std::string& line : models::conflicts(design)) {
+        diagnostics.add_option("--set", line);
+    }
+}
+
+std::optional<models::Machine> read_machine(const JsonNode& root, Diagnostics& diagnostics) {
+    const std::size_t reported_before = diagnostics.size();
+    constexpr std::int64_t max_mhz = 10'000;
+    constexpr std::int64_t max_cpus = 1024;
+    models::Machine machine;
+    ObjectReader reader(root, diagnostics);
+    reader.ignore("$schema");
+    machine.name = reader.name("name").value_or("");
+    machine.summary = reader.string_or("summary", "");
+    machine.mhz = reader.integer("frequency_mhz", {100, max_mhz, "MHz"}).value_or(1000);
+    machine.cpus = reader.integer("cpus", {1, max_cpus, "CPUs"}).value_or(1);
+    read_memory(reader, machine, diagnostics);
+    if (const JsonNode* costs = reader.object("costs")) {
+        for (const JsonNode& node : costs->children()) {
+            read_cost(node, machine, diagnostics);
+        }
+    }
+    reader.finish();
+    if (diagnostics.size() > reported_before) {
+        return std::nullopt;
+    }
+    return machine;
+}
+
+} // namespace uringsim::scenarios

@@ -1,0 +1,300 @@
+#include "scenarios/scenario_reader.h"
+
+#include "models/uring/file_table.h"
+
+#include <algorithm>
+#include <array>
+
+namespace uringsim::scenarios {
+
+namespace {
+
+constexpr std::int64_t max_u32 = 0xffffffffLL;
+constexpr std::int64_t max_slots = 1LL << 22;
+constexpr std::int64_t max_count = 1LL << 31;
+constexpr std::int64_t max_sq_entries = 32768;
+
+const IntegerRange& slot_range() {
+    static const IntegerRange range{0, max_slots, "slots"};
+    return range;
+}
+
+Batch read_batch(ObjectReader& reader, const ValueReader& values) {
+    Batch batch;
+    batch.count = values.integer_or(reader, "count", {0, max_count, "requests"}, 1);
+    const std::int64_t fallback = std::clamp<std::int64_t>(batch.count, 1, max_sq_entries);
+    batch.size = values.integer_or(reader, "batch", {1, max_sq_entries, "requests"}, fallback);
+    batch.submit = reader.boolean_or("submit", true);
+    batch.reap = reader.boolean_or("reap", true);
+    return batch;
+}
+
+op::Via read_via(ObjectReader& reader, op::Via fallback) {
+    static constexpr std::array<std::string_view, 2> names{"request", "call"};
+    return static_cast<op::Via>(reader.choice_or("via", names, static_cast<std::size_t>(fallback)));
+}
+
+std::optional<std::size_t> read_target(ObjectReader& reader, const ValueReader& values) {
+    const JsonNode* node = reader.required("target");
+    if (node == nullptr || node->is_null()) {
+        return std::nullopt; // null: a file descriptor that is no ring
+    }
+    return values.ring_index(*node);
+}
+
+op::Any read_create_ring(ObjectReader& reader, const ValueReader& values) {
+    return op::CreateRing{values.ring(reader, "ring")};
+}
+
+op::Any read_enable_ring(ObjectReader& reader, const ValueReader& values) {
+    return op::EnableRing{values.ring(reader, "ring")};
+}
+
+op::Any read_close_ring(ObjectReader& reader, const ValueReader& values) {
+    return op::CloseRing{values.ring(reader, "ring")};
+}
+
+op::Any read_register_files(ObjectReader& reader, const ValueReader& values) {
+    op::RegisterFiles result{};
+    result.ring = values.ring(reader, "ring");
+    result.count = values.required_integer(reader, "count", slot_range());
+    result.ring_file = reader.boolean_or("ring_file", false);
+    result.expect = values.expect(reader);
+    return result;
+}
+
+op::Any read_register_files_sparse(ObjectReader& reader, const ValueReader& values) {
+    op::RegisterFilesSparse result{};
+    result.ring = values.ring(reader, "ring");
+    result.count = values.required_integer(reader, "count", slot_range());
+    result.opt_in = reader.boolean_or("opt_in", false);
+    result.expect = values.expect(reader);
+    return result;
+}
+
+op::Any read_alloc_range(ObjectReader& reader, const ValueReader& values) {
+    op::RegisterFileAllocRange result{};
+    result.ring = values.ring(reader, "ring");
+    result.offset = values.required_integer(reader, "offset", {0, max_u32, "slots"});
+    result.length = values.required_integer(reader, "length", {0, max_u32, "slots"});
+    result.expect = values.expect(reader);
+    return result;
+}
+
+op::Any read_unregister_files(ObjectReader& reader, const ValueReader& values) {
+    return op::UnregisterFiles{values.ring(reader, "ring"), values.expect(reader)};
+}
+
+op::Any read_update_files(ObjectReader& reader, const ValueReader& values) {
+    static constexpr std::array<std::string_view, 5> with_names{"file", "none", "skip", "bad_fd",
+                                                                "ring_file"};
+    op::UpdateFiles result{};
+    result.ring = values.ring(reader, "ring");
+    result.offset = values.integer_or(reader, "offset", {0, max_u32, "slots"}, 0);
+    result.count = values.integer_or(reader, "count", {1, max_slots, "slots"}, 1);
+    result.entries = values.integer_or(reader, "entries", {1, max_slots, "slots"}, 1);
+    result.batch = values.integer_or(reader, "batch", {1, max_sq_entries, "requests"}, 1);
+    result.with = static_cast<op::With>(reader.choice_or("with", with_names, 0));
+    result.via = read_via(reader, op::Via::request);
+    result.tag = static_cast<std::uint64_t>(
+        reader.integer_or("tag", {0, std::numeric_limits<std::int64_t>::max()}, 0));
+    result.expect = values.expect(reader);
+    return result;
+}
+
+op::Any read_remove_files(ObjectReader& reader, const ValueReader& values) {
+    op::RemoveFiles result{};
+    result.ring = values.ring(reader, "ring");
+    result.via = read_via(reader, op::Via::call);
+    result.expect = values.expect(reader);
+    return result;
+}
+
+op::Any read_nop(ObjectReader& reader, const ValueReader& values) {
+    op::Nop result{};
+    result.ring = values.ring(reader, "ring");
+    result.batch = read_batch(reader, values);
+    result.cqe_skip = reader.boolean_or("cqe_skip", false);
+    return result;
+}
+
+/// "alloc", "sequential", or a slot number; `file_index` is the raw field of the SQE.
+void read_slot(ObjectReader& reader, const ValueReader& values, op::SendFd& result) {
+    const JsonNode* slot = reader.optional("slot");
+    const JsonNode* raw = reader.optional("file_index");
+    if (slot != nullptr && raw != nullptr) {
+        raw->report_key("only one of \"slot\" and \"file_index\" may be given",
+                        values.diagnostics());
+        return;
+    }
+    if (raw != nullptr) {
+        result.slot = op::Slot::file_index;
+        result.file_index = static_cast<std::uint32_t>(
+            values.integer(*raw, {0, max_u32, "slot + 1"}).value_or(0));
+        return;
+    }
+    result.slot = op::Slot::alloc;
+    result.file_index = models::file_index_alloc;
+    if (slot == nullptr || (slot->is_string() && slot->text() == "alloc")) {
+        return;
+    }
+    if (slot->is_string() && slot->text() == "sequential") {
+        result.slot = op::Slot::sequential;
+        result.file_index = 0;
+        return;
+    }
+    const IntegerRange range{0, max_u32 - 2, "slot", R"("alloc", "sequential" or a parameter)"};
+    if (const auto number = values.integer(*slot, range)) {
+        result.slot = op::Slot::file_index;
+        result.file_index = static_cast<std::uint32_t>(*number + 1);
+    }
+}
+
+op::Any read_send_fd(ObjectReader& reader, const ValueReader& values) {
+    op::SendFd result{};
+    result.ring = values.ring(reader, "ring");
+    result.target = read_target(reader, values);
+    result.batch = read_batch(reader, values);
+    read_slot(reader, values, result);
+    result.source_slot = values.integer_or(reader, "source_slot", {0, max_u32, "slot"}, 0);
+    result.len = values.integer_or(reader, "len", {0, max_u32}, 0);
+    result.flags = values.integer_or(reader, "flags", {0, max_u32}, 0);
+    result.cqe_skip = reader.boolean_or("cqe_skip", false);
+    result.expect = values.expect(reader);
+    return result;
+}
+
+op::Any read_send_data(ObjectReader& reader, const ValueReader& values) {
+    op::SendData result{};
+    result.ring = values.ring(reader, "ring");
+    result.target = read_target(reader, values);
+    result.batch = read_batch(reader, values);
+    result.len = values.integer_or(reader, "len", {0, 0x7fffffff}, 0);
+    result.expect = values.expect(reader);
+    return result;
+}
+
+op::Any read_submit(ObjectReader& reader, const ValueReader& values) {
+    op::Submit result{};
+    result.ring = values.ring(reader, "ring");
+    if (const JsonNode* wait = reader.optional("wait")) {
+        result.wait = static_cast<std::uint32_t>(
+            values.integer(*wait, {0, max_u32, "completions"}).value_or(0));
+    }
+    result.expect = values.expect(reader);
+    return result;
+}
+
+op::Any read_reap(ObjectReader& reader, const ValueReader& values) {
+    op::Reap result{};
+    result.ring = values.ring(reader, "ring");
+    if (const JsonNode* count = reader.optional("count")) {
+        result.count = static_cast<std::uint32_t>(
+            values.integer(*count, {0, max_u32, "completions"}).value_or(0));
+    }
+    if (const JsonNode* first = reader.optional("first_user_data")) {
+        result.first_user_data =
+            static_cast<std::uint64_t>(values.integer(*first, {0, max_count}).value_or(0));
+    }
+    result.expect = values.expect(reader);
+    return result;
+}
+
+op::Any read_poll(ObjectReader& reader, const ValueReader& values) {
+    op::Poll result{};
+    result.ring = values.ring(reader, "ring");
+    result.slot = values.integer_or(reader, "slot", {0, max_u32, "slot"}, 0);
+    result.expect = values.expect(reader);
+    return result;
+}
+
+op::Any read_end_poll(ObjectReader& reader, const ValueReader& values) {
+    return op::EndPoll{values.ring(reader, "ring")};
+}
+
+op::Any read_sleep(ObjectReader& reader, const ValueReader& values) {
+    constexpr std::int64_t one_hour_us = 3'600'000'000;
+    return op::Sleep{values.required_integer(reader, "us", {0, one_hour_us, "us"})};
+}
+
+op::Any read_set_rlimit(ObjectReader& reader, const ValueReader& values) {
+    return op::SetRlimitNofile{values.required_integer(reader, "limit", {0, max_u32, "files"})};
+}
+
+op::Any read_fail_alloc(ObjectReader& reader, const ValueReader& values) {
+    static constexpr std::array<std::string_view, 3> names{"rsrc_node", "overflow_entry", "request"};
+    op::FailAlloc result{};
+    result.ring = values.ring(reader, "ring");
+    result.what = static_cast<op::FailWhat>(reader.choice("what", names).value_or(0));
+    result.after = values.integer_or(reader, "after", {0, max_count, "objects"}, 0);
+    result.times = values.integer_or(reader, "times", {1, max_count, "calls"}, 1);
+    return result;
+}
+
+op::Any read_assert(ObjectReader& reader, const ValueReader& values) {
+    static constexpr std::array<std::string_view, 8> names{
+        "cq_ready",   "cq_overflowed", "cq_dropped",    "files_installed",
+        "files_held", "nodes_cached",  "node_capacity", "rings_alive"};
+    op::Assert result{};
+    result.quantity = static_cast<op::Quantity>(reader.choice("quantity", names).value_or(0));
+    if (result.quantity != op::Quantity::rings_alive) {
+        result.ring = values.ring(reader, "ring");
+    }
+    result.equals = values.required_integer(reader, "equals", {0, max_u32});
+    return result;
+}
+
+op::Any read_snapshot(ObjectReader& reader, const ValueReader& values) {
+    const std::size_t ring = values.ring(reader, "ring");
+    return op::Snapshot{ring, reader.name("name").value_or("")};
+}
+
+struct OperationRow {
+    std::string_view name;
+    op::Any (*read)(ObjectReader&, const ValueReader&);
+};
+
+constexpr std::array operations{
+    OperationRow{"create_ring", &read_create_ring},
+    OperationRow{"enable_ring", &read_enable_ring},
+    OperationRow{"close_ring", &read_close_ring},
+    OperationRow{"register_files", &read_register_files},
+    OperationRow{"register_files_sparse", &read_register_files_sparse},
+    OperationRow{"register_file_alloc_range", &read_alloc_range},
+    OperationRow{"unregister_files", &read_unregister_files},
+    OperationRow{"update_files", &read_update_files},
+    OperationRow{"remove_files", &read_remove_files},
+    OperationRow{"nop", &read_nop},
+    OperationRow{"send_fd", &read_send_fd},
+    OperationRow{"send_data", &read_send_data},
+    OperationRow{"submit", &read_submit},
+    OperationRow{"reap", &read_reap},
+    OperationRow{"poll", &read_poll},
+    OperationRow{"end_poll", &read_end_poll},
+    OperationRow{"sleep", &read_sleep},
+    OperationRow{"set_rlimit_nofile", &read_set_rlimit},
+    OperationRow{"fail_alloc", &read_fail_alloc},
+    OperationRow{"assert", &read_assert},
+    OperationRow{"snapshot", &read_snapshot},
+};
+
+} // namespace
+
+std::vector<std::string_view> operation_names() {
+    std::vector<std::string_view> names;
+    for (const OperationRow& row : operations) {
+        names.push_back(row.name);
+    }
+    return names;
+}
+
+std::optional<op::Any> read_operation(ObjectReader& reader, const ValueReader& values) {
+    const std::vector<std::string_view> names = operation_names();
+    const auto index = reader.choice("op", names);
+    if (!index) {
+        return std::nullopt;
+    }
+    return operations[*index].read(reader, values);
+}
+
+} // namespace uringsim::scenarios

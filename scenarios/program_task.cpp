@@ -1,0 +1,533 @@
+#include "scenarios/program_task.h"
+
+#include "models/errno_names.h"
+#include "scenarios/replay.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace uringsim::scenarios {
+
+RunState::RunState(const Scenario& the_scenario, models::Kernel& the_kernel)
+    : scenario(the_scenario)
+    , kernel(the_kernel)
+    , rings(the_scenario.rings.size(), nullptr)
+    , next_user_data(the_scenario.rings.size(), 0)
+    , next_message(the_scenario.rings.size(), 0)
+    , cycles_by_round(the_scenario.phases.size())
+    , file(the_kernel.open_file()) {}
+
+ProgramTask::ProgramTask(RunState& run, const TaskSpec& spec, sim::TaskId id, sim::Cpu& cpu)
+    : Task(spec.name, id, cpu), run_(run), spec_(spec) {
+    ++run_.tasks_alive;
+}
+
+sim::Step ProgramTask::step(sim::Cpu& cpu) {
+    if (pc_ == spec_.program.size()) {
+        return finish(cpu);
+    }
+    const op::Any& operation = spec_.program[pc_].op;
+    return std::visit([&](const auto& op) { return run(op, cpu); }, operation);
+}
+
+const std::string& ProgramTask::where() const {
+    return spec_.program.at(std::min(pc_, spec_.program.size() - 1)).where;
+}
+
+void ProgramTask::fail(const std::string& message) const {
+    throw RunError(fmt::format("{}: task \"{}\": {}", where(), name(), message));
+}
+
+sim::Step ProgramTask::advance() {
+    ++pc_;
+    stage_ = Stage::idle;
+    done_ = 0;
+    return sim::Step::ready();
+}
+
+sim::Step ProgramTask::finish(sim::Cpu& cpu) {
+    // The last task to leave takes the process with it, and so whatever rings are still open.
+    if (--run_.tasks_alive == 0) {
+        for (models::Ring*& ring : run_.rings) {
+            if (ring != nullptr) {
+                run_.kernel.close_ring(cpu, *ring);
+                ring = nullptr;
+            }
+        }
+    }
+    return sim::Step::done();
+}
+
+models::Ring& ProgramTask::ring(std::size_t index) const {
+    models::Ring* ring = run_.rings[index];
+    if (ring == nullptr) {
+        fail(fmt::format("ring \"{}\" is not open", run_.scenario.rings[index].name));
+    }
+    return *ring;
+}
+
+void ProgramTask::check(sim::Cpu& cpu, std::int32_t result, const Expect& expect,
+                        const char* what) const {
+    if (!expect.accepts(result)) {
+        fail(fmt::format("{} returned {}, expected {}", what, models::result_name(result),
+                         expect.to_string()));
+    }
+    if (expect.kind == Expect::Kind::any && result < 0) {
+        cpu.count(id(models::Counter::errors_counted));
+    }
+}
+
+// --- Rings and registrations ---
+
+sim::Step ProgramTask::run(const op::CreateRing& op, sim::Cpu& cpu) {
+    const RingSpec& spec = run_.scenario.rings[op.ring];
+    if (run_.rings[op.ring] != nullptr) {
+        fail(fmt::format("ring \"{}\" is open already", spec.name));
+    }
+    run_.rings[op.ring] = &run_.kernel.create_ring(cpu, spec.name, spec.params);
+    return advance();
+}
+
+sim::Step ProgramTask::run(const op::EnableRing& op, sim::Cpu& /*cpu*/) {
+    ring(op.ring).enable();
+    return advance();
+}
+
+sim::Step ProgramTask::run(const op::CloseRing& op, sim::Cpu& cpu) {
+    run_.kernel.close_ring(cpu, ring(op.ring));
+    run_.rings[op.ring] = nullptr;
+    return advance();
+}
+
+sim::Step ProgramTask::run(const op::RegisterFiles& op, sim::Cpu& cpu) {
+    models::Ring& target = ring(op.ring);
+    const std::vector<models::File*> files(op.count, op.ring_file ? &target.file() : &run_.file);
+    check(cpu, models::register_files(cpu, run_.kernel, target, files), op.expect,
+          "register_files");
+    return advance();
+}
+
+sim::Step ProgramTask::run(const op::RegisterFilesSparse& op, sim::Cpu& cpu) {
+    const int result =
+        models::register_files_sparse(cpu, run_.kernel, ring(op.ring), op.count, op.opt_in);
+    check(cpu, result, op.expect, "register_files_sparse");
+    return advance();
+}
+
+sim::Step ProgramTask::run(const op::RegisterFileAllocRange& op, sim::Cpu& cpu) {
+    const int result = models::register_file_alloc_range(cpu, run_.kernel, ring(op.ring), op.offset,
+                                                         op.length);
+    check(cpu, result, op.expect, "register_file_alloc_range");
+    return advance();
+}
+
+sim::Step ProgramTask::run(const op::UnregisterFiles& op, sim::Cpu& cpu) {
+    check(cpu, models::unregister_files(cpu, run_.kernel, ring(op.ring)), op.expect,
+          "unregister_files");
+    return advance();
+}
+
+// --- Batches of requests ---
+
+template <class MakeSqe>
+sim::Step ProgramTask::run_batches(sim::Cpu& cpu, std::size_t index,
+                                   std::optional<std::size_t> target, const Batch& batch,
+                                   const Expect& expect, const MakeSqe& sqe_of) {
+    models::Ring& own = ring(index);
+    switch (stage_) {
+    case Stage::idle: {
+        if (done_ == batch.count) {
+            return advance();
+        }
+        in_batch_ = std::min(batch.size, batch.count - done_);
+        for (std::uint32_t i = 0; i < in_batch_; ++i) {
+            models::Sqe sqe = sqe_of(done_ + i);
+            sqe.user_data = run_.next_user_data[index]++;
+            if (target) {
+                sqe.target = run_.rings[*target];
+                sqe.target_user_data = run_.next_message[*target]++;
+            }
+            if (!own.prepare(cpu, sqe)) {
+                fail(fmt::format("the SQ of ring \"{}\" holds {} entries and is full", own.name(),
+                                 own.sq_entries()));
+            }
+        }
+        if (!batch.submit) {
+            return next_batch(batch);
+        }
+        enter_.begin(own, {in_batch_, batch.reap ? in_batch_ : 0, batch.reap});
+        stage_ = Stage::enter;
+        return sim::Step::ready();
+    }
+    case Stage::enter:
+        return enter_stage(cpu, batch);
+    case Stage::reap_source:
+        return reap_own(cpu, own, expect, target.has_value());
+    case Stage::reap_target:
+        return reap_messages(cpu, ring(*target));
+    }
+    return sim::Step::ready();
+}
+
+sim::Step ProgramTask::enter_stage(sim::Cpu& cpu, const Batch& batch) {
+    const auto progress = enter_.step(cpu, run_.kernel, *this);
+    if (progress == models::EnterCall::Progress::blocked) {
+        return sim::Step::blocked();
+    }
+    if (progress == models::EnterCall::Progress::more) {
+        return sim::Step::ready();
+    }
+    if (enter_.result() != static_cast<std::int32_t>(in_batch_)) {
+        fail(fmt::format("io_uring_enter returned {}, expected {}",
+                         models::result_name(enter_.result()), in_batch_));
+    }
+    if (!batch.reap) {
+        return next_batch(batch);
+    }
+    stage_ = Stage::reap_source;
+    return sim::Step::ready();
+}
+
+sim::Step ProgramTask::reap_own(sim::Cpu& cpu, models::Ring& own, const Expect& expect,
+                                bool messages) {
+    messages_ = 0;
+    const auto& program_op = spec_.program[pc_].op;
+    const auto* send = std::get_if<op::SendFd>(&program_op);
+    const bool silent = send != nullptr && send->cqe_skip;
+    for (std::uint32_t i = 0; i < in_batch_; ++i) {
+        const auto cqe = own.cq().reap(cpu);
+        if (!cqe) {
+            fail(fmt::format("{} of {} completions arrived in ring \"{}\"", i, in_batch_,
+                             own.name()));
+        }
+        check(cpu, cqe->res, expect, "a request");
+        if (messages && cqe->res >= 0 && !silent) {
+            ++messages_;
+        }
+    }
+    if (messages_ > 0) {
+        stage_ = Stage::reap_target;
+        return sim::Step::ready();
+    }
+    done_ += in_batch_;
+    stage_ = Stage::idle;
+    return sim::Step::ready();
+}
+
+sim::Step ProgramTask::reap_messages(sim::Cpu& cpu, models::Ring& target) {
+    for (std::uint32_t i = 0; i < messages_; ++i) {
+        if (!target.cq().reap(cpu)) {
+            fail(fmt::format("{} of {} messages are in the CQ of ring \"{}\" ({} on its overflow "
+                             "list, which only an enter with GETEVENTS flushes)",
+                             i, messages_, target.name(), target.cq().overflowed()));
+        }
+    }
+    done_ += in_batch_;
+    stage_ = Stage::idle;
+    return sim::Step::ready();
+}
+
+sim::Step ProgramTask::next_batch(const Batch& /*batch*/) {
+    done_ += in_batch_;
+    stage_ = Stage::idle;
+    return sim::Step::ready();
+}
+
+sim::Step ProgramTask::run(const op::Nop& op, sim::Cpu& cpu) {
+    return run_batches(cpu, op.ring, std::nullopt, op.batch, {}, [&](std::uint32_t) {
+        models::Sqe sqe;
+        sqe.opcode = models::Opcode::nop;
+        sqe.cqe_skip = op.cqe_skip;
+        return sqe;
+    });
+}
+
+sim::Step ProgramTask::run(const op::SendFd& op, sim::Cpu& cpu) {
+    return run_batches(cpu, op.ring, op.target, op.batch, op.expect, [&](std::uint32_t i) {
+        models::Sqe sqe;
+        sqe.opcode = models::Opcode::msg_ring_send_fd;
+        sqe.target_is_ring = op.target.has_value();
+        sqe.file_slot = op.source_slot;
+        sqe.file_index = op.slot == op::Slot::sequential ? op.file_index + i + 1 : op.file_index;
+        sqe.len = op.len;
+        sqe.flags = op.flags;
+        sqe.target_cqe_skip = op.cqe_skip;
+        return sqe;
+    });
+}
+
+sim::Step ProgramTask::run(const op::SendData& op, sim::Cpu& cpu) {
+    return run_batches(cpu, op.ring, op.target, op.batch, op.expect, [&](std::uint32_t) {
+        models::Sqe sqe;
+        sqe.opcode = models::Opcode::msg_ring_data;
+        sqe.target_is_ring = op.target.has_value();
+        sqe.len = op.len;
+        return sqe;
+    });
+}
+
+// --- Updates ---
+
+sim::Step ProgramTask::run(const op::UpdateFiles& op, sim::Cpu& cpu) {
+    if (stage_ == Stage::idle && done_ == 0) {
+        spans_.clear();
+        for (std::uint32_t at = 0; at < op.count; at += op.entries) {
+            spans_.push_back({op.offset + at, std::min(op.entries, op.count - at)});
+        }
+    }
+    return run_spans(cpu, op.ring, op.via, op.batch, op.with, op.tag, op.expect);
+}
+
+sim::Step ProgramTask::run(const op::RemoveFiles& op, sim::Cpu& cpu) {
+    if (stage_ == Stage::idle && done_ == 0) {
+        spans_ = installed_spans(ring(op.ring).files());
+    }
+    return run_spans(cpu, op.ring, op.via, 1, op::With::none, 0, op.expect);
+}
+
+sim::Step ProgramTask::run_spans(sim::Cpu& cpu, std::size_t index, op::Via via, std::uint32_t batch,
+                                 op::With with, std::uint64_t tag, const Expect& expect) {
+    models::Ring& own = ring(index);
+    const auto count = static_cast<std::uint32_t>(spans_.size());
+    if (via == op::Via::request) {
+        return run_batches(cpu, index, std::nullopt, {count, batch, true, true}, expect,
+                           [&](std::uint32_t i) {
+                               models::Sqe sqe;
+                               sqe.opcode = models::Opcode::files_update;
+                               sqe.offset = spans_[i].offset;
+                               sqe.updates = &entries_for(spans_[i], with, tag, own);
+                               return sqe;
+                           });
+    }
+    if (done_ == count) {
+        return advance();
+    }
+    const Span& span = spans_[done_++];
+    const int result = models::register_files_update(cpu, run_.kernel, own, span.offset,
+                                                     entries_for(span, with, tag, own));
+    check(cpu, result, expect, "register_files_update");
+    if (expect.kind == Expect::Kind::success && result != static_cast<int>(span.length)) {
+        fail(fmt::format("register_files_update did {} of {} slots", result, span.length));
+    }
+    return sim::Step::ready();
+}
+
+const std::vector<models::FileUpdate>& ProgramTask::entries_for(const Span& span, op::With with,
+                                                                std::uint64_t tag,
+                                                                models::Ring& own) {
+    using Kind = models::FileUpdate::Kind;
+    static constexpr std::array kinds{Kind::install, Kind::remove, Kind::skip, Kind::bad_fd,
+                                      Kind::install};
+    models::FileUpdate entry;
+    entry.kind = kinds[static_cast<std::size_t>(with)];
+    entry.file = with == op::With::ring_file ? &own.file() : &run_.file;
+    entry.tag = tag;
+    if (entries_.size() <= span.length) {
+        entries_.resize(span.length + 1);
+    }
+    std::vector<models::FileUpdate>& entries = entries_[span.length];
+    entries.assign(span.length, entry);
+    return entries;
+}
+
+std::vector<ProgramTask::Span> ProgramTask::installed_spans(models::FileTable& files) const {
+    std::vector<Span> spans;
+    for (std::uint32_t slot = 0; slot < files.size(); ++slot) {
+        if (!files.occupied(slot)) {
+            continue;
+        }
+        if (!spans.empty() && spans.back().offset + spans.back().length == slot) {
+            ++spans.back().length;
+        } else {
+            spans.push_back({slot, 1});
+        }
+    }
+    return spans;
+}
+
+// --- Single steps ---
+
+sim::Step ProgramTask::run(const op::Submit& op, sim::Cpu& cpu) {
+    models::Ring& own = ring(op.ring);
+    if (stage_ == Stage::idle) {
+        enter_.begin(own, {own.prepared(), op.wait.value_or(0), op.wait.has_value()});
+        stage_ = Stage::enter;
+        return sim::Step::ready();
+    }
+    const auto progress = enter_.step(cpu, run_.kernel, *this);
+    if (progress == models::EnterCall::Progress::blocked) {
+        return sim::Step::blocked();
+    }
+    if (progress == models::EnterCall::Progress::more) {
+        return sim::Step::ready();
+    }
+    check(cpu, enter_.result(), op.expect, "io_uring_enter");
+    return advance();
+}
+
+sim::Step ProgramTask::run(const op::Reap& op, sim::Cpu& cpu) {
+    models::Ring& own = ring(op.ring);
+    const std::uint32_t wanted = op.count.value_or(own.cq().ready());
+    for (std::uint32_t i = 0; i < wanted; ++i) {
+        const auto cqe = own.cq().reap(cpu);
+        if (!cqe) {
+            fail(fmt::format("{} of {} completions are in the CQ of ring \"{}\"", i, wanted,
+                             own.name()));
+        }
+        check(cpu, cqe->res, op.expect, "a completion");
+        if (op.first_user_data && cqe->user_data != *op.first_user_data + i) {
+            fail(fmt::format("completion {} carries user_data {}, expected {}", i, cqe->user_data,
+                             *op.first_user_data + i));
+        }
+    }
+    return advance();
+}
+
+sim::Step ProgramTask::run(const op::Poll& op, sim::Cpu& cpu) {
+    models::Ring& own = ring(op.ring);
+    if (stage_ == Stage::idle) {
+        models::Sqe sqe;
+        sqe.opcode = models::Opcode::poll_add;
+        sqe.file_slot = op.slot;
+        sqe.user_data = run_.next_user_data[op.ring]++;
+        own.prepare(cpu, sqe);
+        enter_.begin(own, {1, 0, false});
+        stage_ = Stage::enter;
+        return sim::Step::ready();
+    }
+    const auto progress = enter_.step(cpu, run_.kernel, *this);
+    if (progress != models::EnterCall::Progress::done) {
+        return sim::Step::ready();
+    }
+    if (op.expect.kind == Expect::Kind::value) {
+        const auto cqe = own.cq().reap(cpu);
+        check(cpu, cqe ? cqe->res : 0, op.expect, "poll");
+    }
+    return advance();
+}
+
+sim::Step ProgramTask::run(const op::EndPoll& op, sim::Cpu& cpu) {
+    constexpr std::int32_t poll_in = 1;
+    if (!ring(op.ring).end_poll(cpu, poll_in)) {
+        fail(fmt::format("no poll is pending on ring \"{}\"", ring(op.ring).name()));
+    }
+    return advance();
+}
+
+sim::Step ProgramTask::run(const op::Sleep& op, sim::Cpu& cpu) {
+    const sim::Cycles until =
+        cpu.now() + run_.kernel.machine().cycles_of_us(static_cast<std::int64_t>(op.us));
+    advance();
+    return op.us > 0 ? sim::Step::sleep_until(until) : sim::Step::ready();
+}
+
+sim::Step ProgramTask::run(const op::SetRlimitNofile& op, sim::Cpu& /*cpu*/) {
+    run_.kernel.rlimit_nofile = op.limit;
+    return advance();
+}
+
+sim::Step ProgramTask::run(const op::FailAlloc& op, sim::Cpu& /*cpu*/) {
+    switch (op.what) {
+    case op::FailWhat::rsrc_node:
+        run_.kernel.node_slab().inject_failure(op.after, op.times);
+        break;
+    case op::FailWhat::overflow_entry:
+        ring(op.ring).cq().inject_overflow_failure(op.after, op.times);
+        break;
+    case op::FailWhat::request:
+        run_.kernel.request_slab().inject_failure(op.after, op.times);
+        break;
+    }
+    return advance();
+}
+
+namespace {
+
+std::uint64_t measure(models::Kernel& kernel, models::Ring* ring, op::Quantity quantity) {
+    switch (quantity) {
+    case op::Quantity::cq_ready:
+        return ring->cq().ready();
+    case op::Quantity::cq_overflowed:
+        return ring->cq().overflowed();
+    case op::Quantity::cq_dropped:
+        return ring->cq().dropped();
+    case op::Quantity::files_installed:
+        return ring->files().installed();
+    case op::Quantity::files_held:
+        return ring->lifetime().files_held();
+    case op::Quantity::nodes_cached:
+        return ring->node_cache().cached();
+    case op::Quantity::node_capacity:
+        return ring->node_cache().capacity();
+    case op::Quantity::rings_alive:
+        return kernel.rings_alive();
+    }
+    return 0;
+}
+
+} // namespace
+
+sim::Step ProgramTask::run(const op::Assert& op, sim::Cpu& /*cpu*/) {
+    const bool of_ring = op.quantity != op::Quantity::rings_alive;
+    const std::uint64_t value =
+        measure(run_.kernel, of_ring ? &ring(op.ring) : nullptr, op.quantity);
+    if (value != op.equals) {
+        fail(fmt::format("assertion: the quantity is {}, expected {}", value, op.equals));
+    }
+    return advance();
+}
+
+sim::Step ProgramTask::run(const op::Snapshot& op, sim::Cpu& /*cpu*/) {
+    const models::NodeCache& cache = ring(op.ring).node_cache();
+    run_.snapshots.push_back({op.name, run_.scenario.rings[op.ring].name, cache.cached(),
+                              cache.capacity()});
+    return advance();
+}
+
+// --- Control ---
+
+bool ProgramTask::warming_up() const {
+    return std::ranges::any_of(
+        loops_, [](const LoopFrame& frame) { return frame.iteration < frame.warmup; });
+}
+
+sim::Step ProgramTask::run(const op::RepeatBegin& op, sim::Cpu& /*cpu*/) {
+    if (op.times + op.warmup == 0) {
+        pc_ = op.end;
+    } else {
+        loops_.push_back({0, op.warmup});
+    }
+    return advance();
+}
+
+sim::Step ProgramTask::run(const op::RepeatEnd& op, sim::Cpu& /*cpu*/) {
+    const auto& begin = std::get<op::RepeatBegin>(spec_.program[op.begin].op);
+    if (++loops_.back().iteration < begin.times + begin.warmup) {
+        pc_ = op.begin;
+    } else {
+        loops_.pop_back();
+    }
+    return advance();
+}
+
+sim::Step ProgramTask::run(const op::PhaseBegin& op, sim::Cpu& cpu) {
+    const bool measured = !warming_up();
+    phases_.push_back({op.phase, cpu.now(), measured});
+    if (measured) {
+        cpu.set_phase(op.phase);
+    }
+    return advance();
+}
+
+sim::Step ProgramTask::run(const op::PhaseEnd& /*op*/, sim::Cpu& cpu) {
+    const ActivePhase phase = phases_.back();
+    phases_.pop_back();
+    if (phase.measured) {
+        run_.cycles_by_round[sim::index_of(phase.id) - 1].push_back(cpu.now() - phase.started);
+        cpu.set_phase(phases_.empty() ? sim::PhaseId::outside : phases_.back().id);
+    }
+    return advance();
+}
+
+} // namespace uringsim::scenarios

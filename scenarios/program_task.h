@@ -1,0 +1,123 @@
+#pragma once
+
+#include "models/kernel.h"
+#include "models/uring/syscalls.h"
+#include "scenarios/result.h"
+#include "scenarios/scenario.h"
+#include "sim/task.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace uringsim::scenarios {
+
+/// What the tasks of a run share.
+struct RunState {
+    const Scenario& scenario;
+    models::Kernel& kernel;
+    std::vector<models::Ring*> rings;          ///< by index of Scenario::rings; nullptr: not open
+    std::vector<std::uint64_t> next_user_data; ///< of a ring's own requests
+    std::vector<std::uint64_t> next_message;   ///< of messages to a ring
+    std::vector<std::vector<sim::Cycles>> cycles_by_round; ///< by phase
+    std::vector<SnapshotResult> snapshots;
+    std::size_t tasks_alive = 0;
+    models::File& file; ///< the one file that every registration and update installs
+
+    RunState(const Scenario& the_scenario, models::Kernel& the_kernel);
+};
+
+/// A program of the scenario as a task: a program counter, loop counters, and the state of the
+/// operation under way. Each step() is one stage of one operation.
+class ProgramTask final : public sim::Task {
+  public:
+    ProgramTask(RunState& run, const TaskSpec& spec, sim::TaskId id, sim::Cpu& cpu);
+
+    sim::Step step(sim::Cpu& cpu) override;
+
+    /// Where the program stands, for messages.
+    const std::string& where() const;
+
+  private:
+    struct LoopFrame {
+        std::uint64_t iteration = 0;
+        std::uint64_t warmup = 0;
+    };
+    struct ActivePhase {
+        sim::PhaseId id;
+        sim::Cycles started;
+        bool measured;
+    };
+    /// A contiguous run of slots that one FILES_UPDATE covers.
+    struct Span {
+        std::uint32_t offset;
+        std::uint32_t length;
+    };
+    enum class Stage : std::uint8_t { idle, enter, reap_source, reap_target };
+
+    sim::Step run(const op::CreateRing& op, sim::Cpu& cpu);
+    sim::Step run(const op::EnableRing& op, sim::Cpu& cpu);
+    sim::Step run(const op::CloseRing& op, sim::Cpu& cpu);
+    sim::Step run(const op::RegisterFiles& op, sim::Cpu& cpu);
+    sim::Step run(const op::RegisterFilesSparse& op, sim::Cpu& cpu);
+    sim::Step run(const op::RegisterFileAllocRange& op, sim::Cpu& cpu);
+    sim::Step run(const op::UnregisterFiles& op, sim::Cpu& cpu);
+    sim::Step run(const op::UpdateFiles& op, sim::Cpu& cpu);
+    sim::Step run(const op::RemoveFiles& op, sim::Cpu& cpu);
+    sim::Step run(const op::Nop& op, sim::Cpu& cpu);
+    sim::Step run(const op::SendFd& op, sim::Cpu& cpu);
+    sim::Step run(const op::SendData& op, sim::Cpu& cpu);
+    sim::Step run(const op::Submit& op, sim::Cpu& cpu);
+    sim::Step run(const op::Reap& op, sim::Cpu& cpu);
+    sim::Step run(const op::Poll& op, sim::Cpu& cpu);
+    sim::Step run(const op::EndPoll& op, sim::Cpu& cpu);
+    sim::Step run(const op::Sleep& op, sim::Cpu& cpu);
+    sim::Step run(const op::SetRlimitNofile& op, sim::Cpu& cpu);
+    sim::Step run(const op::FailAlloc& op, sim::Cpu& cpu);
+    sim::Step run(const op::Assert& op, sim::Cpu& cpu);
+    sim::Step run(const op::Snapshot& op, sim::Cpu& cpu);
+    sim::Step run(const op::RepeatBegin& op, sim::Cpu& cpu);
+    sim::Step run(const op::RepeatEnd& op, sim::Cpu& cpu);
+    sim::Step run(const op::PhaseBegin& op, sim::Cpu& cpu);
+    sim::Step run(const op::PhaseEnd& op, sim::Cpu& cpu);
+
+    /// Runs a batched operation; `sqe_of(i)` makes the i-th request.
+    template <class MakeSqe>
+    sim::Step run_batches(sim::Cpu& cpu, std::size_t ring, std::optional<std::size_t> target,
+                          const Batch& batch, const Expect& expect, const MakeSqe& sqe_of);
+    sim::Step enter_stage(sim::Cpu& cpu, const Batch& batch);
+    sim::Step reap_own(sim::Cpu& cpu, models::Ring& ring, const Expect& expect, bool messages);
+    sim::Step reap_messages(sim::Cpu& cpu, models::Ring& target);
+    sim::Step next_batch(const Batch& batch);
+
+    sim::Step run_spans(sim::Cpu& cpu, std::size_t ring, op::Via via, std::uint32_t batch,
+                        op::With with, std::uint64_t tag, const Expect& expect);
+    const std::vector<models::FileUpdate>& entries_for(const Span& span, op::With with,
+                                                       std::uint64_t tag, models::Ring& ring);
+    std::vector<Span> installed_spans(models::FileTable& files) const;
+
+    models::Ring& ring(std::size_t index) const;
+    sim::Step advance();
+    sim::Step finish(sim::Cpu& cpu);
+    bool warming_up() const;
+    void check(sim::Cpu& cpu, std::int32_t result, const Expect& expect, const char* what) const;
+    [[noreturn]] void fail(const std::string& message) const;
+
+    RunState& run_;
+    const TaskSpec& spec_;
+    std::size_t pc_ = 0;
+    std::vector<LoopFrame> loops_;
+    std::vector<ActivePhase> phases_;
+
+    Stage stage_ = Stage::idle;
+    models::EnterCall enter_;
+    std::uint32_t done_ = 0;       ///< requests of the operation that are finished
+    std::uint32_t in_batch_ = 0;   ///< requests of the batch under way
+    std::uint32_t messages_ = 0;   ///< CQEs that the batch put into the target
+    std::vector<Span> spans_;
+    std::vector<std::vector<models::FileUpdate>> entries_; ///< by number of slots
+};
+
+} // namespace uringsim::scenarios

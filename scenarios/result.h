@@ -1,0 +1,89 @@
+#pragma once
+
+#include "sim/cycles.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace uringsim::scenarios {
+
+/// Counters by name, in the order of the counter table. A counter that a backend cannot know is
+/// absent; a simulated run has all of them.
+using CounterValues = std::vector<std::pair<std::string, std::uint64_t>>;
+
+/// One phase of a run.
+struct PhaseResult {
+    std::string name;
+    std::uint64_t operations = 1;             ///< in one round
+    std::vector<sim::Cycles> cycles_by_round; ///< measured rounds only
+    CounterValues counters;                   ///< summed over the measured rounds
+
+    sim::Cycles total_cycles() const;
+    double mean_cycles() const;
+};
+
+/// One row of the ledger. The cycles of a phase's rows sum to the phase's total exactly; a phase
+/// that contains others has their rows too.
+struct LedgerRow {
+    std::string phase;
+    std::string task;
+    std::string mechanism;
+    std::string primitive;
+    std::uint64_t count = 0;
+    sim::Cycles cycles = 0;
+};
+
+/// The state of a ring's node cache where the scenario asked for it.
+struct SnapshotResult {
+    std::string name;
+    std::string ring;
+    std::uint64_t cached = 0;
+    std::uint64_t capacity = 0;
+};
+
+/// Memory that the resource paths hold; high-water marks over the run but for the last two.
+struct MemoryResult {
+    std::uint64_t nodes_live_peak = 0;
+    std::uint64_t nodes_cached_peak = 0;
+    std::uint64_t node_slot_bytes = 0;
+    std::uint64_t node_array_bytes_peak = 0;
+    std::uint64_t retained_bytes_peak = 0;
+    std::uint64_t node_slabs_at_end = 0;
+    std::uint64_t node_slab_bytes_at_end = 0;
+};
+
+/// One effective setting of a run: knob, parameter or machine, as text.
+struct Setting {
+    std::string name;
+    std::string value;
+    std::string unit;
+};
+
+/// What a run cost and why: the same structure for a simulated run and a native one.
+struct Result {
+    std::string scenario;
+    std::string design;
+    std::string machine;
+    std::int64_t machine_mhz = 0;
+    std::uint64_t seed = 0;
+    std::uint64_t fingerprint = 0;
+    std::vector<Setting> parameters;
+    std::vector<Setting> knobs;
+    std::vector<PhaseResult> phases; ///< in the order of the scenario file, parents first
+    CounterValues counters;          ///< the whole run
+    std::vector<LedgerRow> ledger;   ///< phases only
+    std::vector<LedgerRow> ledger_outside; ///< what ran outside every measured phase
+    std::vector<SnapshotResult> snapshots;
+    MemoryResult memory;
+
+    double ns(double cycles) const { return cycles * 1000.0 / static_cast<double>(machine_mhz); }
+    const PhaseResult* find_phase(const std::string& name) const;
+};
+
+/// The value of a counter; 0 where it is absent.
+std::uint64_t counter_value(const CounterValues& counters, const std::string& name);
+
+} // namespace uringsim::scenarios

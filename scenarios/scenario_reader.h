@@ -1,0 +1,48 @@
+#pragma once
+
+#include "scenarios/scenario.h"
+#include "scenarios/strict_json.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace uringsim::scenarios {
+
+/// Reads the values of operations: numbers that may name a parameter, rings by name, expectations.
+class ValueReader {
+  public:
+    ValueReader(Scenario& scenario, Diagnostics& diagnostics)
+        : scenario_(scenario), diagnostics_(diagnostics) {}
+
+    /// A whole number, or "$parameter". The bound value must be in the range too.
+    std::optional<std::int64_t> integer(const JsonNode& node, const IntegerRange& range) const;
+    std::uint32_t integer_or(ObjectReader& reader, std::string_view key, const IntegerRange& range,
+                             std::int64_t fallback) const;
+    std::uint32_t required_integer(ObjectReader& reader, std::string_view key,
+                                   const IntegerRange& range) const;
+
+    /// The index of a declared ring; 0 after reporting.
+    std::size_t ring(ObjectReader& reader, std::string_view key) const;
+    std::optional<std::size_t> ring_index(const JsonNode& node) const;
+
+    /// "ok", "any", an errno such as "-ENFILE", or a number.
+    Expect expect(ObjectReader& reader) const;
+
+    Scenario& scenario() const { return scenario_; }
+    Diagnostics& diagnostics() const { return diagnostics_; }
+
+  private:
+    Scenario& scenario_;
+    Diagnostics& diagnostics_;
+};
+
+/// Reads one operation; `reader` is at its object. Nothing after reporting an unknown "op".
+std::optional<op::Any> read_operation(ObjectReader& reader, const ValueReader& values);
+
+/// The names that "op" accepts.
+std::vector<std::string_view> operation_names();
+
+} // namespace uringsim::scenarios

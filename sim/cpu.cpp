@@ -1,0 +1,123 @@
+#include "sim/cpu.h"
+
+#include "sim/engine.h"
+
+namespace uringsim::sim {
+
+Cpu::Cpu(Engine& engine, Ledger& ledger, const CostTable& costs, const EnginePrimitives& primitives,
+         const MemoryGeometry& geometry, std::uint16_t id)
+    : engine_(&engine)
+    , ledger_(&ledger)
+    , fingerprint_(&engine.fingerprint())
+    , primitives_(&primitives)
+    , prices_(costs.size())
+    , data_(geometry, LineKind::data, id)
+    , code_(geometry, LineKind::code, id)
+    , id_(id) {
+    for (std::size_t i = 0; i < prices_.size(); ++i) {
+        prices_[i].cost = costs.of(static_cast<PrimitiveId>(i));
+    }
+    load_account(PhaseId::outside, TaskId{0}); // what is charged before any task runs
+}
+
+void Cpu::set_mechanism(MechanismId mechanism) {
+    mechanism_ = mechanism;
+    cells_ = account_->cells(mechanism);
+}
+
+void Cpu::load_account(PhaseId phase, TaskId task) {
+    account_ = &ledger_->account(phase, task);
+    cells_ = account_->cells(mechanism_);
+    counters_ = account_->counters();
+    constexpr unsigned task_shift = 16;
+    constexpr unsigned cpu_shift = 32;
+    who_ = (static_cast<std::uint64_t>(id_) << cpu_shift) | (index_of(task) << task_shift);
+}
+
+void Cpu::set_phase(PhaseId phase) {
+    current_->phase_ = phase;
+    load_account(phase, current_->task_id());
+}
+
+void Cpu::spin_until(Cycles at) {
+    if (at > now_) {
+        const MechanismScope scope(*this, primitives_->scheduler);
+        elapse(primitives_->lock_wait, at - now_);
+    }
+}
+
+void Cpu::enqueue(Task& task, Cycles at) {
+    task.state_ = Task::State::runnable;
+    run_queue_.push_back(task);
+    if (busy_) {
+        return;
+    }
+    if (at > now_) {
+        if (at - now_ >= data_.geometry().aging_idle) {
+            data_.age();
+            code_.age();
+        }
+        now_ = at;
+    }
+    run();
+}
+
+void Cpu::fire(Cycles /*now*/) {
+    run();
+}
+
+void Cpu::run() {
+    busy_ = true;
+    for (;;) {
+        if (current_ == nullptr) {
+            if (run_queue_.empty()) {
+                break;
+            }
+            switch_to(run_queue_.front());
+        }
+        const Step step = current_->step(*this);
+        if (step.kind != Step::Kind::ready) {
+            park(step);
+        }
+        // Whoever has something to do at or before this CPU's clock goes first.
+        if (engine_->next_time() <= now_) {
+            engine_->schedule(*this, now_);
+            return;
+        }
+    }
+    busy_ = false;
+}
+
+void Cpu::switch_to(Task& task) {
+    run_queue_.pop_front();
+    task.state_ = Task::State::running;
+    current_ = &task;
+    mechanism_ = primitives_->scheduler;
+    load_account(task.phase(), task.task_id());
+    // The clock has already passed this time; only the account of who waited is missing.
+    if (now_ > task.waiting_since_) {
+        LedgerCell& cell = cells_[index_of(primitives_->waiting)];
+        ++cell.count;
+        cell.cycles += now_ - task.waiting_since_;
+    }
+    if (last_ != nullptr && last_ != &task) {
+        charge(primitives_->context_switch);
+    }
+    last_ = &task;
+}
+
+void Cpu::park(Step step) {
+    Task& task = *current_;
+    current_ = nullptr;
+    task.waiting_since_ = now_;
+    task.state_ = step.kind == Step::Kind::done ? Task::State::done : Task::State::waiting;
+    if (step.kind == Step::Kind::sleep) {
+        engine_->schedule(task, step.until);
+    }
+}
+
+void Task::fire(Cycles now) {
+    cpu_->enqueue(*this, now);
+}
+
+} // namespace uringsim::sim

@@ -1,0 +1,150 @@
+#pragma once
+
+#include "sim/cost.h"
+#include "sim/cycles.h"
+#include "sim/event_queue.h"
+#include "sim/fingerprint.h"
+#include "sim/ledger.h"
+#include "sim/memory.h"
+#include "sim/task.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace uringsim::sim {
+
+class Engine;
+
+/// The primitives that the engine itself charges.
+struct EnginePrimitives {
+    MemoryPrimitives memory;
+    PrimitiveId context_switch{}; ///< one task gives way to another on the same CPU
+    PrimitiveId waiting{};        ///< time in which a task did not run: asleep, blocked or queued
+    PrimitiveId lock_wait{};      ///< time spent spinning on a lock that another CPU holds
+    MechanismId scheduler{};      ///< the mechanism of the three above
+};
+
+/// One processor: a local clock that charges move, touch clocks, and a queue of tasks to run.
+///
+/// Kernel paths run on it as plain functions and say what they do with charge(), touch() and
+/// count(); each goes to the ledger account of the current task and phase.
+class Cpu final : public Event {
+  public:
+    Cpu(Engine& engine, Ledger& ledger, const CostTable& costs, const EnginePrimitives& primitives,
+        const MemoryGeometry& geometry, std::uint16_t id);
+
+    std::uint16_t id() const { return id_; }
+
+    /// This CPU's local clock.
+    Cycles now() const { return now_; }
+
+    Engine& engine() const { return *engine_; }
+
+    /// Does a primitive `times` times: the clock moves by what the machine says it costs. Fractions
+    /// of a cycle are carried, a primitive at a time, so a row of the ledger is within one cycle of
+    /// count x cost.
+    void charge(PrimitiveId primitive, std::uint32_t times = 1) {
+        Price& price = prices_[index_of(primitive)];
+        const Millicycles due = price.cost * times + price.carry;
+        const Cycles cycles = due / millicycles_per_cycle;
+        price.carry = due - cycles * millicycles_per_cycle;
+        spend(primitive, times, cycles);
+    }
+
+    /// Spends a given number of cycles on a primitive that has no fixed price (waiting).
+    void elapse(PrimitiveId primitive, Cycles cycles) { spend(primitive, 1, cycles); }
+
+    /// Reads or writes a line: free in L1, else priced by where it is found.
+    void touch(Line& line) {
+        if (!data_.touch_l1(line, 1)) {
+            charge(data_.touch_far(line, 1, primitives_->memory));
+        }
+    }
+
+    /// Touches a group of lines that always go together.
+    void touch(LineGroup& group) {
+        TouchClocks& clocks = group.kind == LineKind::code ? code_ : data_;
+        if (!clocks.touch_l1(group.line, group.weight)) {
+            charge(clocks.touch_far(group.line, group.weight, primitives_->memory), group.weight);
+        }
+    }
+
+    /// Counts an event.
+    void count(CounterId counter, std::uint64_t times = 1) { counters_[index_of(counter)] += times; }
+
+    /// What the current account has counted of an event so far.
+    std::uint64_t counted(CounterId counter) const { return counters_[index_of(counter)]; }
+
+    /// Waits, spinning, until `at`; nothing happens when that has passed.
+    void spin_until(Cycles at);
+
+    MechanismId mechanism() const { return mechanism_; }
+    void set_mechanism(MechanismId mechanism);
+
+    /// From now on the current task is in `phase`. Only for a task that is running on this CPU.
+    void set_phase(PhaseId phase);
+
+    /// The task that is running, or nullptr.
+    Task* current() const { return current_; }
+
+    /// A task became runnable at `at`: queues it, and runs it where the CPU is idle.
+    void enqueue(Task& task, Cycles at);
+
+    /// The engine hands the CPU back after other CPUs have caught up.
+    void fire(Cycles now) override;
+
+  private:
+    struct Price {
+        Millicycles cost = 0;
+        Millicycles carry = 0;
+    };
+
+    void spend(PrimitiveId primitive, std::uint64_t times, Cycles cycles) {
+        now_ += cycles;
+        LedgerCell& cell = cells_[index_of(primitive)];
+        cell.count += times;
+        cell.cycles += cycles;
+        fingerprint_->add(now_, who_ + index_of(primitive));
+    }
+
+    void run();
+    void switch_to(Task& task);
+    void park(Step step);
+    void load_account(PhaseId phase, TaskId task);
+
+    Engine* engine_;
+    Ledger* ledger_;
+    Fingerprint* fingerprint_;
+    const EnginePrimitives* primitives_;
+    std::vector<Price> prices_;
+    TouchClocks data_;
+    TouchClocks code_;
+    Cycles now_ = 0;
+    std::uint16_t id_;
+    MechanismId mechanism_{};
+    std::uint64_t who_ = 0;
+    LedgerAccount* account_ = nullptr;
+    LedgerCell* cells_ = nullptr;
+    std::uint64_t* counters_ = nullptr;
+    Task* current_ = nullptr;
+    Task* last_ = nullptr;
+    bool busy_ = false;
+    RunQueue run_queue_;
+};
+
+/// For the life of this object, charges go to `mechanism`.
+class MechanismScope {
+  public:
+    MechanismScope(Cpu& cpu, MechanismId mechanism) : cpu_(cpu), before_(cpu.mechanism()) {
+        cpu_.set_mechanism(mechanism);
+    }
+    ~MechanismScope() { cpu_.set_mechanism(before_); }
+    MechanismScope(const MechanismScope&) = delete;
+    MechanismScope& operator=(const MechanismScope&) = delete;
+
+  private:
+    Cpu& cpu_;
+    MechanismId before_;
+};
+
+} // namespace uringsim::sim

@@ -1,0 +1,26 @@
+#include "sim/engine.h"
+
+namespace uringsim::sim {
+
+Engine::Engine(EngineConfig config, CostTable costs, std::size_t mechanisms, std::size_t counters)
+    : config_(config), costs_(std::move(costs)), ledger_(mechanisms, costs_.size(), counters) {
+    for (std::uint16_t id = 0; id < config_.cpus; ++id) {
+        cpus_.push_back(std::make_unique<Cpu>(*this, ledger_, costs_, config_.primitives,
+                                              config_.geometry, id));
+    }
+}
+
+void Engine::wake(Task& task, Cycles at) {
+    if (task.waiting() && !task.pending()) {
+        queue_.schedule(task, at);
+    }
+}
+
+void Engine::run() {
+    while (!queue_.empty()) {
+        const Cycles now = queue_.next_time();
+        queue_.pop().fire(now);
+    }
+}
+
+} // namespace uringsim::sim

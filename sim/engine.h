@@ -1,0 +1,68 @@
+#pragma once
+
+#include "sim/cost.h"
+#include "sim/cpu.h"
+#include "sim/cycles.h"
+#include "sim/event_queue.h"
+#include "sim/fingerprint.h"
+#include "sim/ledger.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace uringsim::sim {
+
+/// What the engine needs to know of a machine.
+struct EngineConfig {
+    std::uint16_t cpus = 1;
+    MemoryGeometry geometry;
+    EnginePrimitives primitives;
+};
+
+/// The simulation of one machine: its CPUs, the calendar of events, the ledger. One object graph a
+/// run and no globals, so runs may go on side by side in different host threads.
+///
+/// While only one CPU has something to do, its stages run one after another with no event in
+/// between; as soon as another has an event at or before that CPU's clock, stages become events.
+class Engine {
+  public:
+    Engine(EngineConfig config, CostTable costs, std::size_t mechanisms, std::size_t counters);
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+    ~Engine() { clear(); }
+
+    Cpu& cpu(std::uint16_t id) { return *cpus_.at(id); }
+    std::uint16_t cpus() const { return config_.cpus; }
+
+    Ledger& ledger() { return ledger_; }
+    const Ledger& ledger() const { return ledger_; }
+    Fingerprint& fingerprint() { return fingerprint_; }
+    const CostTable& costs() const { return costs_; }
+
+    /// Plans an event. `at` must not lie before the event that is being handled.
+    void schedule(Event& event, Cycles at) { queue_.schedule(event, at); }
+    void cancel(Event& event) { queue_.cancel(event); }
+
+    /// Makes a waiting task runnable at `at`.
+    void wake(Task& task, Cycles at);
+
+    /// When the next event is due; the largest Cycles where there is none.
+    Cycles next_time() const { return queue_.next_time(); }
+
+    /// Runs until no event is left.
+    void run();
+
+    /// Forgets all events. For whoever owns tasks and events and ends a run early.
+    void clear() { queue_.clear(); }
+
+  private:
+    EngineConfig config_;
+    CostTable costs_;
+    Ledger ledger_;
+    Fingerprint fingerprint_;
+    EventQueue queue_;
+    std::vector<std::unique_ptr<Cpu>> cpus_;
+};
+
+} // namespace uringsim::sim

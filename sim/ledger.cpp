@@ -1,0 +1,38 @@
+#include "sim/ledger.h"
+
+#include <utility>
+
+namespace uringsim::sim {
+
+LedgerAccount::LedgerAccount(std::size_t mechanisms, std::size_t primitives, std::size_t counters)
+    : primitives_(primitives), cells_(mechanisms), counters_(counters, 0) {}
+
+LedgerCell* LedgerAccount::cells(MechanismId mechanism) {
+    auto& page = cells_.at(index_of(mechanism));
+    if (!page) {
+        page = std::make_unique<LedgerCell[]>(primitives_);
+    }
+    return page.get();
+}
+
+const LedgerCell* LedgerAccount::cells_if_used(MechanismId mechanism) const {
+    return cells_.at(index_of(mechanism)).get();
+}
+
+LedgerAccount& Ledger::account(PhaseId phase, TaskId task) {
+    auto& account = accounts_[Key{phase, task}];
+    if (!account) {
+        account = std::make_unique<LedgerAccount>(mechanisms_, primitives_, counters_);
+    }
+    return *account;
+}
+
+std::uint64_t Ledger::total(CounterId counter) const {
+    std::uint64_t sum = 0;
+    for (const auto& [key, account] : accounts_) {
+        sum += std::as_const(*account).counters().at(index_of(counter));
+    }
+    return sum;
+}
+
+} // namespace uringsim::sim

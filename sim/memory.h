@@ -1,0 +1,100 @@
+#pragma once
+
+#include "sim/cost.h"
+#include "sim/cycles.h"
+
+#include <cstdint>
+
+namespace uringsim::sim {
+
+/// When and by whom a cache line was last touched: its temperature. Embedded in whatever the models
+/// keep in simulated memory.
+struct Line {
+    static constexpr std::uint16_t untouched = 0xffff;
+
+    std::uint64_t fine = 0;
+    std::uint32_t coarse = 0;
+    std::uint16_t cpu = untouched;
+};
+
+/// Whether a line holds data or instructions. They cool differently: after an idle gap data has
+/// slipped to the last-level cache, while code must also refill the instruction side and predictors.
+enum class LineKind : std::uint8_t { data, code };
+
+/// Many lines that are always touched together (a code path, a request), as one record that counts
+/// `weight` times.
+struct LineGroup {
+    Line line{};
+    std::uint32_t weight = 1;
+    LineKind kind = LineKind::data;
+};
+
+/// Cache sizes of one CPU, in 64-byte lines, and what an idle gap does.
+struct MemoryGeometry {
+    std::uint64_t l1_lines = 768;      ///< touches nearer than this are L1 hits and cost nothing
+    std::uint64_t l1_code_lines = 512; ///< the same for instructions
+    std::uint64_t far_lines = 4096;    ///< touches farther than this advance the coarse clock
+    std::uint32_t l2_lines = 20480;    ///< far touches that L2 remembers
+    std::uint32_t llc_lines = 409600;  ///< far touches that the last level remembers
+    Cycles aging_idle = 3'600'000;     ///< an idle gap at least this long cools everything
+};
+
+/// The primitives that pay for a line, by where it is found. An L1 hit is free.
+struct MemoryPrimitives {
+    PrimitiveId l2{};
+    PrimitiveId llc{};
+    PrimitiveId memory{};
+    PrimitiveId remote{};
+    PrimitiveId aged{};
+    PrimitiveId cold_code{};
+};
+
+/// The two touch clocks of one CPU for one kind of line. The fine clock counts all touches and decides L1. The coarse one
+/// advances only on touches that went far, and decides L2 and beyond: one clock alone would age a
+/// steady working set that never leaves L2.
+class TouchClocks {
+  public:
+    TouchClocks(const MemoryGeometry& geometry, LineKind kind, std::uint16_t cpu)
+        : geometry_(geometry)
+        , l1_lines_(kind == LineKind::code ? geometry.l1_code_lines : geometry.l1_lines)
+        , kind_(kind)
+        , cpu_(cpu) {}
+
+    /// True, and the line is stamped, when the line is still in L1.
+    bool touch_l1(Line& line, std::uint32_t weight) {
+        fine_ += weight;
+        const bool hit = line.cpu == cpu_ && fine_ - line.fine <= l1_lines_ + weight;
+        if (hit) {
+            stamp(line);
+        }
+        return hit;
+    }
+
+    /// For a line that is not in L1: where it is found. Stamps it.
+    PrimitiveId touch_far(Line& line, std::uint32_t weight, const MemoryPrimitives& primitives);
+
+    /// The CPU was idle for long: everything that it held has cooled.
+    void age() {
+        aged_before_ = fine_;
+        fine_ += l1_lines_ + geometry_.far_lines;
+    }
+
+    const MemoryGeometry& geometry() const { return geometry_; }
+
+  private:
+    void stamp(Line& line) const {
+        line.fine = fine_;
+        line.coarse = coarse_;
+        line.cpu = cpu_;
+    }
+
+    MemoryGeometry geometry_;
+    std::uint64_t l1_lines_;
+    LineKind kind_;
+    std::uint64_t fine_ = 0;
+    std::uint64_t aged_before_ = 0;
+    std::uint32_t coarse_ = 0;
+    std::uint16_t cpu_;
+};
+
+} // namespace uringsim::sim
