@@ -65,7 +65,7 @@ constexpr Knob choice(std::string_view name, Choices (*choices)(), std::string_v
             choices, &get_member<member>, &set_member<member>};
 }
 
-const std::array<Knob, 15> table{{
+const std::array<Knob, 16> table{{
     choice<&Design::node_lifetime>(
         "node.lifetime", &lifetime_choices,
         "per_ring: installs take no node; removals queue on the ring's current node and are "
@@ -102,6 +102,11 @@ const std::array<Knob, 15> table{{
     boolean<&Design::node_slab_account>(
         "node_slab.account", "nodes are charged to the memory cgroup (SLAB_ACCOUNT)",
         "off from 6.13 on; tried and removed by the RFC"),
+    integer<&Design::node_slab_prime>(
+        "node_slab.prime", "nodes", 0, 1 << 20,
+        "the registration of a sparse table first makes slabs for this many nodes and leaves them "
+        "on the partial list, so that a fill needs no new page",
+        "the diagnostic patch behind the RFC's row \"slab primed, 0 new pages\""),
     boolean<&Design::slab_nomerge>(
         "slab.nomerge", "boot option slab_nomerge: a dedicated cache keeps its own slabs",
         "mm/slab_common.c"),

@@ -33,6 +33,7 @@ struct Design {
     std::int64_t node_cache_prefill_cap = 4096;
     NodeSlab node_slab_kind = NodeSlab::kmalloc;
     bool node_slab_account = false;
+    std::int64_t node_slab_prime = 0;
     bool slab_nomerge = false;
     bool slab_freelist_random = true;
     std::int64_t slab_resident = 8;

@@ -101,6 +101,7 @@ void read_memory(ObjectReader& reader, models::Machine& machine, Diagnostics& di
                                                             static_cast<std::int64_t>(fallback)));
     };
     machine.memory.l1_lines = lines("l1_lines", machine.memory.l1_lines);
+    machine.memory.l1_code_lines = lines("l1_code_lines", machine.memory.l1_code_lines);
     machine.memory.far_lines = lines("far_lines", machine.memory.far_lines);
     machine.memory.l2_lines = static_cast<std::uint32_t>(lines("l2_lines", machine.memory.l2_lines));
     machine.memory.llc_lines =

@@ -10,6 +10,7 @@
 
 #include <map>
 #include <memory>
+#include <utility>
 
 namespace uringsim::scenarios {
 
@@ -86,10 +87,10 @@ class ResultBuilder {
                      models::Mechanism mechanism) const {
         std::vector<sim::LedgerCell> sums(models::primitive_count);
         for (const auto& [key, account] : ledger_.accounts()) {
-            const sim::LedgerCell* cells = account->cells_if_used(id(mechanism));
-            if (key.task != task || cells == nullptr || !belongs(key.phase, phase)) {
+            if (key.task != task || !belongs(key.phase, phase)) {
                 continue;
             }
+            const sim::LedgerCell* cells = std::as_const(*account).cells(id(mechanism));
             for (std::size_t p = 0; p < sums.size(); ++p) {
                 sums[p].count += cells[p].count;
                 sums[p].cycles += cells[p].cycles;

@@ -7,6 +7,7 @@ namespace uringsim::sim {
 Cpu::Cpu(Engine& engine, Ledger& ledger, const CostTable& costs, const EnginePrimitives& primitives,
          const MemoryGeometry& geometry, std::uint16_t id)
     : engine_(&engine)
+    , queue_(&engine.queue())
     , ledger_(&ledger)
     , fingerprint_(&engine.fingerprint())
     , primitives_(&primitives)
@@ -15,14 +16,11 @@ Cpu::Cpu(Engine& engine, Ledger& ledger, const CostTable& costs, const EnginePri
     , code_(geometry, LineKind::code, id)
     , id_(id) {
     for (std::size_t i = 0; i < prices_.size(); ++i) {
-        prices_[i].cost = costs.of(static_cast<PrimitiveId>(i));
+        const Millicycles cost = costs.of(static_cast<PrimitiveId>(i));
+        prices_[i].whole = cost / millicycles_per_cycle;
+        prices_[i].fraction = cost % millicycles_per_cycle;
     }
     load_account(PhaseId::outside, TaskId{0}); // what is charged before any task runs
-}
-
-void Cpu::set_mechanism(MechanismId mechanism) {
-    mechanism_ = mechanism;
-    cells_ = account_->cells(mechanism);
 }
 
 void Cpu::load_account(PhaseId phase, TaskId task) {
@@ -37,6 +35,16 @@ void Cpu::load_account(PhaseId phase, TaskId task) {
 void Cpu::set_phase(PhaseId phase) {
     current_->phase_ = phase;
     load_account(phase, current_->task_id());
+}
+
+bool Cpu::owner_cooled(const Line& line) const {
+    if (line.cpu == id_ || line.cpu == Line::untouched) {
+        return false;
+    }
+    const Cpu& owner = engine_->cpu(line.cpu);
+    const bool idle_for_long =
+        !owner.busy_ && now_ - owner.now_ >= owner.data_.geometry().aging_idle;
+    return idle_for_long || owner.data_.cooled(line);
 }
 
 void Cpu::spin_until(Cycles at) {
@@ -80,7 +88,7 @@ void Cpu::run() {
             park(step);
         }
         // Whoever has something to do at or before this CPU's clock goes first.
-        if (engine_->next_time() <= now_) {
+        if (!may_continue()) {
             engine_->schedule(*this, now_);
             return;
         }

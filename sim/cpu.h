@@ -43,12 +43,19 @@ class Cpu final : public Event {
     /// Does a primitive `times` times: the clock moves by what the machine says it costs. Fractions
     /// of a cycle are carried, a primitive at a time, so a row of the ledger is within one cycle of
     /// count x cost.
-    void charge(PrimitiveId primitive, std::uint32_t times = 1) {
+    void charge(PrimitiveId primitive) {
         Price& price = prices_[index_of(primitive)];
-        const Millicycles due = price.cost * times + price.carry;
-        const Cycles cycles = due / millicycles_per_cycle;
-        price.carry = due - cycles * millicycles_per_cycle;
-        spend(primitive, times, cycles);
+        price.carry += price.fraction;
+        const Cycles whole_again = price.carry >= millicycles_per_cycle ? 1 : 0;
+        price.carry -= whole_again * millicycles_per_cycle;
+        spend(primitive, 1, price.whole + whole_again);
+    }
+    void charge(PrimitiveId primitive, std::uint32_t times) {
+        Price& price = prices_[index_of(primitive)];
+        const Millicycles due = price.fraction * times + price.carry;
+        const Cycles whole_again = due / millicycles_per_cycle;
+        price.carry = due - whole_again * millicycles_per_cycle;
+        spend(primitive, times, price.whole * times + whole_again);
     }
 
     /// Spends a given number of cycles on a primitive that has no fixed price (waiting).
@@ -57,7 +64,7 @@ class Cpu final : public Event {
     /// Reads or writes a line: free in L1, else priced by where it is found.
     void touch(Line& line) {
         if (!data_.touch_l1(line, 1)) {
-            charge(data_.touch_far(line, 1, primitives_->memory));
+            charge(data_.touch_far(line, 1, owner_cooled(line), primitives_->memory));
         }
     }
 
@@ -65,9 +72,14 @@ class Cpu final : public Event {
     void touch(LineGroup& group) {
         TouchClocks& clocks = group.kind == LineKind::code ? code_ : data_;
         if (!clocks.touch_l1(group.line, group.weight)) {
-            charge(clocks.touch_far(group.line, group.weight, primitives_->memory), group.weight);
+            charge(clocks.touch_far(group.line, group.weight, owner_cooled(group.line),
+                                    primitives_->memory),
+                   group.weight);
         }
     }
+
+    /// Writes a line whole, as one of many in sequence; the primitive that does it pays.
+    void stream(Line& line) { data_.stream(line); }
 
     /// Counts an event.
     void count(CounterId counter, std::uint64_t times = 1) { counters_[index_of(counter)] += times; }
@@ -75,11 +87,18 @@ class Cpu final : public Event {
     /// What the current account has counted of an event so far.
     std::uint64_t counted(CounterId counter) const { return counters_[index_of(counter)]; }
 
+    /// True while no other CPU has anything to do at or before this CPU's clock: stages may then
+    /// follow each other without an event in between.
+    bool may_continue() const { return queue_->next_time() > now_; }
+
     /// Waits, spinning, until `at`; nothing happens when that has passed.
     void spin_until(Cycles at);
 
     MechanismId mechanism() const { return mechanism_; }
-    void set_mechanism(MechanismId mechanism);
+    void set_mechanism(MechanismId mechanism) {
+        mechanism_ = mechanism;
+        cells_ = account_->cells(mechanism);
+    }
 
     /// From now on the current task is in `phase`. Only for a task that is running on this CPU.
     void set_phase(PhaseId phase);
@@ -95,7 +114,8 @@ class Cpu final : public Event {
 
   private:
     struct Price {
-        Millicycles cost = 0;
+        Cycles whole = 0;
+        Millicycles fraction = 0;
         Millicycles carry = 0;
     };
 
@@ -107,12 +127,14 @@ class Cpu final : public Event {
         fingerprint_->add(now_, who_ + index_of(primitive));
     }
 
+    bool owner_cooled(const Line& line) const;
     void run();
     void switch_to(Task& task);
     void park(Step step);
     void load_account(PhaseId phase, TaskId task);
 
     Engine* engine_;
+    const EventQueue* queue_;
     Ledger* ledger_;
     Fingerprint* fingerprint_;
     const EnginePrimitives* primitives_;

@@ -39,6 +39,7 @@ class Engine {
     const Ledger& ledger() const { return ledger_; }
     Fingerprint& fingerprint() { return fingerprint_; }
     const CostTable& costs() const { return costs_; }
+    const EventQueue& queue() const { return queue_; }
 
     /// Plans an event. `at` must not lie before the event that is being handled.
     void schedule(Event& event, Cycles at) { queue_.schedule(event, at); }
@@ -46,9 +47,6 @@ class Engine {
 
     /// Makes a waiting task runnable at `at`.
     void wake(Task& task, Cycles at);
-
-    /// When the next event is due; the largest Cycles where there is none.
-    Cycles next_time() const { return queue_.next_time(); }
 
     /// Runs until no event is left.
     void run();

@@ -5,19 +5,7 @@
 namespace uringsim::sim {
 
 LedgerAccount::LedgerAccount(std::size_t mechanisms, std::size_t primitives, std::size_t counters)
-    : primitives_(primitives), cells_(mechanisms), counters_(counters, 0) {}
-
-LedgerCell* LedgerAccount::cells(MechanismId mechanism) {
-    auto& page = cells_.at(index_of(mechanism));
-    if (!page) {
-        page = std::make_unique<LedgerCell[]>(primitives_);
-    }
-    return page.get();
-}
-
-const LedgerCell* LedgerAccount::cells_if_used(MechanismId mechanism) const {
-    return cells_.at(index_of(mechanism)).get();
-}
+    : primitives_(primitives), cells_(mechanisms * primitives), counters_(counters, 0) {}
 
 LedgerAccount& Ledger::account(PhaseId phase, TaskId task) {
     auto& account = accounts_[Key{phase, task}];

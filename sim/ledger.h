@@ -27,18 +27,20 @@ class LedgerAccount {
   public:
     LedgerAccount(std::size_t mechanisms, std::size_t primitives, std::size_t counters);
 
-    /// The cells of one mechanism, indexed by primitive; made on first use.
-    LedgerCell* cells(MechanismId mechanism);
-
-    /// The same, or nullptr where the mechanism was never charged.
-    const LedgerCell* cells_if_used(MechanismId mechanism) const;
+    /// The cells of one mechanism, indexed by primitive.
+    LedgerCell* cells(MechanismId mechanism) {
+        return cells_.data() + index_of(mechanism) * primitives_;
+    }
+    const LedgerCell* cells(MechanismId mechanism) const {
+        return cells_.data() + index_of(mechanism) * primitives_;
+    }
 
     std::uint64_t* counters() { return counters_.data(); }
     const std::vector<std::uint64_t>& counters() const { return counters_; }
 
   private:
     std::size_t primitives_;
-    std::vector<std::unique_ptr<LedgerCell[]>> cells_;
+    std::vector<LedgerCell> cells_;
     std::vector<std::uint64_t> counters_;
 };
 

@@ -2,7 +2,7 @@
 
 namespace uringsim::sim {
 
-PrimitiveId TouchClocks::touch_far(Line& line, std::uint32_t weight,
+PrimitiveId TouchClocks::touch_far(Line& line, std::uint32_t weight, bool owner_cooled,
                                    const MemoryPrimitives& primitives) {
     const Line before = line;
     const std::uint64_t distance = fine_ - before.fine;
@@ -16,10 +16,10 @@ PrimitiveId TouchClocks::touch_far(Line& line, std::uint32_t weight,
     if (before.cpu == Line::untouched) {
         return kind_ == LineKind::code ? primitives.cold_code : primitives.memory;
     }
-    if (!own) {
+    if (!own && !owner_cooled) {
         return primitives.remote;
     }
-    if (before.fine <= aged_before_) {
+    if (!own || cooled(before)) {
         return kind_ == LineKind::code ? primitives.cold_code : primitives.aged;
     }
     if (coarse_distance <= geometry_.l2_lines) {

@@ -70,8 +70,21 @@ class TouchClocks {
         return hit;
     }
 
-    /// For a line that is not in L1: where it is found. Stamps it.
-    PrimitiveId touch_far(Line& line, std::uint32_t weight, const MemoryPrimitives& primitives);
+    /// For a line that is not in L1: where it is found. Stamps it. `owner_cooled`: the CPU that touched it
+    /// last has since been idle for long, so that its copy is no dearer than a line of our own that
+    /// has cooled.
+    PrimitiveId touch_far(Line& line, std::uint32_t weight, bool owner_cooled,
+                          const MemoryPrimitives& primitives);
+
+    /// Stamps a line that is written whole, in sequence: the hardware streams such writes, so their
+    /// price is part of the primitive that does them.
+    void stream(Line& line) {
+        ++fine_;
+        stamp(line);
+    }
+
+    /// True when the line was last touched here before the last long idle gap.
+    bool cooled(const Line& line) const { return line.fine <= aged_before_; }
 
     /// The CPU was idle for long: everything that it held has cooled.
     void age() {

@@ -28,21 +28,13 @@ std::string class_name(std::uint32_t size, bool account) {
 
 void zero(sim::Cpu& cpu, Allocation& allocation) {
     for (std::uint64_t offset = 0; offset < allocation.bytes; offset += line_bytes) {
-        cpu.touch(allocation.line_at(offset));
+        cpu.stream(allocation.line_at(offset));
     }
     const std::uint64_t lines = (allocation.bytes + line_bytes - 1) / line_bytes;
     cpu.charge(id(Primitive::zero_line), static_cast<std::uint32_t>(lines));
 }
 
 } // namespace
-
-sim::Line& Allocation::line_at(std::uint64_t offset) {
-    const std::uint64_t index = offset / line_bytes;
-    if (object != nullptr) {
-        return object->line[index];
-    }
-    return pages != nullptr ? pages->lines[index] : vmalloc.at(index);
-}
 
 std::uint32_t Kmalloc::size_class(std::uint32_t bytes) {
     if (bytes > largest_class) {
@@ -102,10 +94,14 @@ Allocation Kmalloc::alloc(sim::Cpu& cpu, std::uint64_t bytes, GfpFlags flags) {
     const std::uint64_t pages = (bytes + page_bytes - 1) / page_bytes;
     if (bytes <= largest_class) {
         allocation.object = cache(static_cast<std::uint32_t>(bytes), flags.account).alloc(cpu);
+        allocation.lines = allocation.object->line;
     } else if (pages <= (std::uint64_t{1} << PageAllocator::max_order)) {
-        allocation.pages = &environment_.pages.alloc(cpu, static_cast<unsigned>(std::bit_width(pages - 1)));
+        const auto order = static_cast<unsigned>(std::bit_width(pages - 1));
+        allocation.pages = &environment_.pages.alloc(cpu, order);
+        allocation.lines = allocation.pages->lines.data();
     } else {
         allocation.vmalloc.resize(pages * PageBlock::lines_per_page);
+        allocation.lines = allocation.vmalloc.data();
         cpu.charge(id(Primitive::page_alloc), static_cast<std::uint32_t>(pages));
     }
     if (flags.zero) {

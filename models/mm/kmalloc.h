@@ -22,8 +22,10 @@ struct Allocation {
 
     explicit operator bool() const { return bytes != 0; }
 
+    sim::Line* lines = nullptr;     ///< its cache lines, one after the other
+
     /// The line that byte `offset` is in.
-    sim::Line& line_at(std::uint64_t offset);
+    sim::Line& line_at(std::uint64_t offset) const { return lines[offset / 64]; }
 };
 
 /// How memory is asked for.

@@ -249,7 +249,7 @@ Slab& Slub::new_slab(sim::Cpu& cpu) {
     link_freelist(cpu, slab);
     cpu.charge(id(Primitive::slub_new_slab));
     for (sim::Line& line : slab.pages->lines) {
-        cpu.touch(line); // the chain of free pointers runs through all of them
+        cpu.stream(line); // the chain of free pointers runs through all of them
     }
     ++slab_count_;
     count(cpu, &SlabCounters::new_slabs);

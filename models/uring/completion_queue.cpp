@@ -40,7 +40,7 @@ bool CompletionQueue::post(sim::Cpu& cpu, const Cqe& cqe) {
 }
 
 void CompletionQueue::store(sim::Cpu& cpu, const Cqe& cqe) {
-    const std::uint32_t index = tail_++ % entries_;
+    const std::uint32_t index = tail_++ & (entries_ - 1);
     cqes_[index] = cqe;
     cpu.touch(ring_.line_at(ring_header_bytes + std::uint64_t{index} * cqe_bytes()));
 }
@@ -80,7 +80,7 @@ std::optional<Cqe> CompletionQueue::reap(sim::Cpu& cpu) {
         return std::nullopt;
     }
     const sim::MechanismScope scope(cpu, id(Mechanism::user));
-    const std::uint32_t index = head_++ % entries_;
+    const std::uint32_t index = head_++ & (entries_ - 1);
     cpu.charge(id(Primitive::cqe_reap));
     cpu.touch(ring_.line_at(ring_header_bytes + std::uint64_t{index} * cqe_bytes()));
     cpu.count(id(Counter::cqe_reaped));

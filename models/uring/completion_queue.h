@@ -31,7 +31,7 @@ class CompletionQueue {
     CompletionQueue(const CompletionQueue&) = delete;
     CompletionQueue& operator=(const CompletionQueue&) = delete;
 
-    /// Allocates a ring for `entries` completions.
+    /// Allocates a ring for `entries` completions, a power of two.
     void init(sim::Cpu& cpu, std::uint32_t entries);
 
     /// Posts a completion. False: it is lost, since no overflow entry could be allocated.

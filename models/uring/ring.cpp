@@ -7,6 +7,7 @@
 #include "models/uring/msg_ring.h"
 
 #include <array>
+#include <bit>
 #include <cerrno>
 
 namespace uringsim::models {
@@ -30,9 +31,10 @@ Ring::Ring(sim::Cpu& cpu, Kernel& kernel, std::string name, const RingParams& pa
     const sim::MechanismScope scope(cpu, id(Mechanism::ring_setup));
     cpu.charge(id(Primitive::ring_setup));
     file_.is_ring = true;
-    if (params_.cq_entries == 0) {
-        params_.cq_entries = 2 * params_.sq_entries;
-    }
+    params_.sq_entries = std::bit_ceil(params_.sq_entries);
+    params_.cq_entries =
+        params_.cq_entries == 0 ? 2 * params_.sq_entries : std::bit_ceil(params_.cq_entries);
+    sq_.resize(params_.sq_entries);
     context_ = kernel.memory().alloc(cpu, context_bytes, {.zero = true});
     task_node_ = kernel.memory().cache(task_node_bytes, false).alloc(cpu);
     for (const std::uint32_t entries : other_cache_entries) {
@@ -52,21 +54,21 @@ Ring::Ring(sim::Cpu& cpu, Kernel& kernel, std::string name, const RingParams& pa
 }
 
 bool Ring::prepare(sim::Cpu& cpu, const Sqe& sqe) {
-    if (sq_.size() >= params_.sq_entries) {
+    if (prepared() == params_.sq_entries) {
         return false;
     }
     const sim::MechanismScope scope(cpu, id(Mechanism::user));
     cpu.charge(id(Primitive::sqe_prepare));
-    cpu.touch(sqes_.line_at(std::uint64_t{sq_tail_++ % params_.sq_entries} * sqe_bytes));
-    sq_.push_back(sqe);
+    const std::uint32_t index = sq_tail_++ & (params_.sq_entries - 1);
+    cpu.touch(sqes_.line_at(std::uint64_t{index} * sqe_bytes));
+    sq_[index] = sqe;
     return true;
 }
 
-Sqe Ring::take_sqe(sim::Cpu& cpu) {
-    cpu.touch(sqes_.line_at(std::uint64_t{sq_head_++ % params_.sq_entries} * sqe_bytes));
-    const Sqe sqe = sq_.front();
-    sq_.pop_front();
-    return sqe;
+const Sqe& Ring::take_sqe(sim::Cpu& cpu) {
+    const std::uint32_t index = sq_head_++ & (params_.sq_entries - 1);
+    cpu.touch(sqes_.line_at(std::uint64_t{index} * sqe_bytes));
+    return sq_[index];
 }
 
 bool Ring::submit_one(sim::Cpu& cpu) {

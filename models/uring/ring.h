@@ -21,7 +21,7 @@ namespace uringsim::models {
 
 class Kernel;
 
-/// What io_uring_setup is given.
+/// What io_uring_setup is given. Entries are rounded up to powers of two, as the kernel does.
 struct RingParams {
     std::uint32_t sq_entries = 256;
     std::uint32_t cq_entries = 0; ///< 0: twice sq_entries
@@ -53,10 +53,7 @@ class Ring final : public RsrcOwner {
 
     /// User side: fills in the next SQE. False when the SQ is full.
     bool prepare(sim::Cpu& cpu, const Sqe& sqe);
-    std::uint32_t prepared() const { return static_cast<std::uint32_t>(sq_.size()); }
-
-    /// Kernel side: takes the oldest prepared SQE. There must be one.
-    Sqe take_sqe(sim::Cpu& cpu);
+    std::uint32_t prepared() const { return sq_tail_ - sq_head_; }
 
     /// io_submit_sqe, one request: allocates it, issues it, and queues or posts its completion.
     /// False when no request could be allocated.
@@ -87,6 +84,7 @@ class Ring final : public RsrcOwner {
     std::uint64_t ring_bytes() const { return ring_bytes_; }
 
   private:
+    const Sqe& take_sqe(sim::Cpu& cpu);
     std::int32_t issue(sim::Cpu& cpu, Request& request);
     std::int32_t issue_files_update(sim::Cpu& cpu, const Request& request);
     bool start_poll(sim::Cpu& cpu, Request& request);
@@ -97,7 +95,7 @@ class Ring final : public RsrcOwner {
     RingParams params_;
     File file_;
     CompletionQueue cq_;
-    std::deque<Sqe> sq_;
+    std::vector<Sqe> sq_;
     std::uint32_t sq_tail_ = 0;
     std::uint32_t sq_head_ = 0;
     Object* task_node_ = nullptr;

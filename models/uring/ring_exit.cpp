@@ -27,7 +27,9 @@ sim::Step RingExit::step(sim::Cpu& cpu) {
             --next_slot_;
             if (ring_.files().occupied(next_slot_)) {
                 ring_.files().release_at_exit(cpu, next_slot_);
-                return sim::Step::ready();
+                if (!cpu.may_continue()) {
+                    return sim::Step::ready();
+                }
             }
         }
         ring_.files().unregister(cpu);

@@ -46,13 +46,15 @@ EnterCall::Progress EnterCall::enter(sim::Cpu& cpu, Kernel& kernel) {
 
 EnterCall::Progress EnterCall::submit(sim::Cpu& cpu) {
     const sim::LockGuard guard(ring_->uring_lock(), cpu);
-    if (!ring_->submit_one(cpu)) {
-        result_ = submitted_ > 0 ? static_cast<std::int32_t>(submitted_) : -EAGAIN;
-        args_.get_events = false; // a short submission returns before it waits
-        stage_ = Stage::flush;
-        return Progress::more;
-    }
-    ++submitted_;
+    do {
+        if (!ring_->submit_one(cpu)) {
+            result_ = submitted_ > 0 ? static_cast<std::int32_t>(submitted_) : -EAGAIN;
+            args_.get_events = false; // a short submission returns before it waits
+            stage_ = Stage::flush;
+            return Progress::more;
+        }
+        ++submitted_;
+    } while (submitted_ < args_.to_submit && cpu.may_continue());
     result_ = static_cast<std::int32_t>(submitted_);
     if (submitted_ == args_.to_submit) {
         stage_ = Stage::flush;
@@ -122,6 +124,10 @@ int register_files_sparse(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint32
     const sim::LockGuard guard(ring.uring_lock(), cpu);
     if (const int error = ring.files().register_slots(cpu, slots, kernel.rlimit_nofile); error < 0) {
         return error;
+    }
+    if (const auto primed = static_cast<std::uint32_t>(kernel.design().node_slab_prime); primed > 0) {
+        const std::uint32_t objects = kernel.node_slab().geometry().objects;
+        kernel.node_slab().add_resident(cpu, (primed + objects - 1) / objects, 0);
     }
     ring.node_cache().sparse_table_registered(cpu, slots, opt_in);
     kernel.note_memory();

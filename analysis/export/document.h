@@ -1,0 +1,30 @@
+#pragma once
+
+#include "analysis/compare.h"
+#include "analysis/export/table.h"
+#include "analysis/run.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace uringsim::analysis {
+
+/// A part of a report: a title, then a table, then lines.
+struct Section {
+    std::string title;
+    std::optional<Table> table;
+    std::vector<std::string> lines;
+};
+
+/// What people read about a run or a comparison, before it is laid out.
+struct Document {
+    std::string title;
+    std::vector<std::string> facts;
+    std::vector<Section> sections;
+};
+
+Document describe(const Run& run);
+Document describe(const Comparison& comparison);
+
+} // namespace uringsim::analysis

@@ -1,0 +1,30 @@
+#include "analysis/export/exporter.h"
+
+#include <array>
+
+namespace uringsim::analysis {
+
+namespace {
+
+constexpr std::array formats{
+    ExportFormat{"text", "tables of at most 80 columns, for people", &make_text_exporter},
+    ExportFormat{"json", "everything, for programs", &make_json_exporter},
+    ExportFormat{"csv", "one row a metric of a phase, for spreadsheets", &make_csv_exporter},
+    ExportFormat{"markdown", "the tables of text, for web pages", &make_markdown_exporter},
+};
+
+} // namespace
+
+std::span<const ExportFormat> export_formats() {
+    return formats;
+}
+
+std::vector<std::string_view> export_format_names() {
+    std::vector<std::string_view> names;
+    for (const ExportFormat& format : formats) {
+        names.push_back(format.name);
+    }
+    return names;
+}
+
+} // namespace uringsim::analysis

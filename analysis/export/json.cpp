@@ -1,0 +1,228 @@
+#include "analysis/export/exporter.h"
+#include "analysis/export/numbers.h"
+#include "analysis/version.h"
+#include "models/design.h"
+#include "models/primitives.h"
+#include "scenarios/strict_json.h"
+
+#include <nlohmann/json.hpp>
+
+// The layout of these objects is a contract with other programs: keys are added, never changed.
+
+namespace uringsim::analysis {
+
+using Json = nlohmann::ordered_json;
+using scenarios::CounterValues;
+using scenarios::LedgerRow;
+using scenarios::PhaseResult;
+using scenarios::Result;
+using scenarios::Setting;
+
+namespace {
+
+std::string dump(const Json& json) {
+    constexpr int indent = 2;
+    return json.dump(indent, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+/// Settings travel as text; a program wants 128 and true, not "128" and "true".
+Json value_of(const Setting& setting) {
+    std::string error;
+    if (const auto number = scenarios::parse_integer(setting.value, {}, error)) {
+        return *number;
+    }
+    if (const auto boolean = scenarios::parse_boolean(setting.value, error)) {
+        return *boolean;
+    }
+    return setting.value;
+}
+
+Json settings_json(const std::vector<Setting>& settings) {
+    Json object = Json::object();
+    for (const Setting& setting : settings) {
+        object[setting.name] = value_of(setting);
+    }
+    return object;
+}
+
+Json counters_json(const CounterValues& counters) {
+    Json object = Json::object();
+    for (const auto& [name, value] : counters) {
+        object[name] = value;
+    }
+    return object;
+}
+
+Json costs_json(const models::Machine& machine) {
+    Json object = Json::object();
+    for (const models::PrimitiveInfo& row : models::primitive_table()) {
+        const models::Cost& cost = machine.cost(row.id);
+        object[std::string(row.name)] = {
+            {"cycles", static_cast<double>(cost.millicycles) /
+                           static_cast<double>(sim::millicycles_per_cycle)},
+            {"provenance", models::name(cost.provenance)},
+            {"source", cost.source}};
+    }
+    return object;
+}
+
+Json machine_json(const models::Machine& machine) {
+    return {{"name", machine.name},
+            {"frequency_mhz", machine.mhz},
+            {"cpus", machine.cpus},
+            {"memory",
+             {{"l1_lines", machine.memory.l1_lines},
+              {"far_lines", machine.memory.far_lines},
+              {"l2_lines", machine.memory.l2_lines},
+              {"llc_lines", machine.memory.llc_lines},
+              {"aging_idle_us", machine.aging_idle_us}}},
+            {"costs", costs_json(machine)}};
+}
+
+Json config_json(const Run& run) {
+    return {{"parameters", settings_json(run.result.parameters)},
+            {"knobs", settings_json(run.result.knobs)},
+            {"changed_knobs", settings_json(run.changed_knobs)},
+            {"machine", machine_json(run.machine)}};
+}
+
+Json phase_json(const Result& result, const PhaseResult& phase) {
+    const RoundStatistics scatter = statistics(phase);
+    return {{"operations", phase.operations},
+            {"rounds", phase.cycles_by_round.size()},
+            {"cycles", phase.mean_cycles()},
+            {"ns", result.ns(phase.mean_cycles())},
+            {"ns_per_operation", ns_per_operation(result, phase)},
+            {"ns_min", result.ns(scatter.min_cycles)},
+            {"ns_median", result.ns(scatter.median_cycles)},
+            {"ns_max", result.ns(scatter.max_cycles)},
+            {"cv_percent", scatter.cv_percent},
+            {"cycles_by_round", phase.cycles_by_round},
+            {"total_cycles", phase.total_cycles()},
+            {"counters", counters_json(phase.counters)}};
+}
+
+Json ledger_json(const std::vector<LedgerRow>& ledger) {
+    Json rows = Json::array();
+    for (const LedgerRow& row : ledger) {
+        rows.push_back({{"phase", row.phase},
+                        {"task", row.task},
+                        {"mechanism", row.mechanism},
+                        {"primitive", row.primitive},
+                        {"count", row.count},
+                        {"cycles", row.cycles}});
+    }
+    return rows;
+}
+
+Json snapshots_json(const Result& result) {
+    Json rows = Json::array();
+    for (const scenarios::SnapshotResult& row : result.snapshots) {
+        rows.push_back({{"name", row.name},
+                        {"ring", row.ring},
+                        {"cached_nodes", row.cached},
+                        {"capacity_nodes", row.capacity}});
+    }
+    return rows;
+}
+
+Json memory_json(const scenarios::MemoryResult& memory) {
+    return {{"nodes_live_peak", memory.nodes_live_peak},
+            {"nodes_cached_peak", memory.nodes_cached_peak},
+            {"node_slot_bytes", memory.node_slot_bytes},
+            {"node_array_peak_bytes", memory.node_array_bytes_peak},
+            {"retained_peak_bytes", memory.retained_bytes_peak},
+            {"node_slabs_at_end", memory.node_slabs_at_end},
+            {"node_slabs_at_end_bytes", memory.node_slab_bytes_at_end}};
+}
+
+Json published_json(const std::vector<PublishedMatch>& matches) {
+    Json rows = Json::array();
+    for (const PublishedMatch& match : matches) {
+        const PublishedFigure& figure = match.figure;
+        const bool points = figure.metric == Metric::percent;
+        Json row = {{"id", figure.id},
+                    {"design", figure.design},
+                    {"phase", figure.phase},
+                    {"metric", metric_name(figure.metric)},
+                    {"unit", figure.unit},
+                    {"published", figure.value},
+                    {"simulated", match.simulated},
+                    {points ? "error_points" : "error_percent", match.error}};
+        row["noise_percent"] = figure.noise_percent ? Json(*figure.noise_percent) : Json();
+        row["gate"] = figure.gate_passed ? Json(*figure.gate_passed ? "pass" : "fail") : Json();
+        row["use"] = figure.fitted ? "fit" : "predict";
+        row["source"] = figure.source;
+        row["citation"] = figure.citation;
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+Json run_json(const Run& run) {
+    const Result& result = run.result;
+    Json phases = Json::object();
+    for (const PhaseResult& phase : result.phases) {
+        phases[phase.name] = phase_json(result, phase);
+    }
+    return {{"scenario", result.scenario},
+            {"design", result.design},
+            {"machine", result.machine},
+            {"seed", result.seed},
+            {"version", version()},
+            {"fingerprint", fingerprint_text(result.fingerprint)},
+            {"config", config_json(run)},
+            {"phases", std::move(phases)},
+            {"counters", counters_json(result.counters)},
+            {"ledger", ledger_json(result.ledger)},
+            {"ledger_outside", ledger_json(result.ledger_outside)},
+            {"snapshots", snapshots_json(result)},
+            {"memory", memory_json(result.memory)},
+            {"published", published_json(run.published)}};
+}
+
+Json change_json(const Change& change) {
+    Json moved = Json::array();
+    for (const MovedMechanism& entry : change.moved) {
+        moved.push_back(
+            {{"mechanism", entry.mechanism}, {"ns_per_operation", entry.ns_per_operation}});
+    }
+    return {{"phase", change.phase},
+            {"design", change.design},
+            {"baseline", change.baseline},
+            {"change_percent", change.change_percent ? Json(*change.change_percent) : Json()},
+            {"change_ns_per_operation", change.change_ns_per_operation},
+            {"moved", std::move(moved)}};
+}
+
+Json comparison_json(const Comparison& comparison) {
+    const Result& baseline = comparison.baseline_run().result;
+    Json results = Json::array();
+    for (const Run& run : comparison.runs) {
+        results.push_back(run_json(run));
+    }
+    Json changes = Json::array();
+    for (const Change& change : comparison.changes) {
+        changes.push_back(change_json(change));
+    }
+    return {{"scenario", baseline.scenario}, {"machine", baseline.machine},
+            {"seed", baseline.seed},         {"version", version()},
+            {"baseline", baseline.design},   {"results", std::move(results)},
+            {"changes", std::move(changes)}, {"published", published_json(comparison.published)}};
+}
+
+class JsonExporter final : public Exporter {
+  public:
+    std::string to_string(const Run& run) const override { return dump(run_json(run)); }
+    std::string to_string(const Comparison& comparison) const override {
+        return dump(comparison_json(comparison));
+    }
+};
+
+} // namespace
+
+std::unique_ptr<Exporter> make_json_exporter() {
+    return std::make_unique<JsonExporter>();
+}
+
+} // namespace uringsim::analysis

@@ -1,0 +1,184 @@
+#include "analysis/published.h"
+
+#include "analysis/library.h"
+#include "analysis/run.h"
+#include "models/design.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <set>
+
+namespace uringsim::analysis {
+
+using scenarios::Diagnostics;
+using scenarios::JsonNode;
+using scenarios::ObjectReader;
+
+namespace {
+
+constexpr std::array<std::string_view, 3> metric_names{"ns_per_operation", "us", "percent"};
+constexpr std::array<std::string_view, 2> gate_names{"pass", "fail"};
+constexpr std::array<std::string_view, 2> use_names{"fit", "predict"};
+
+void read_parameters(ObjectReader& reader, PublishedFigure& figure, Diagnostics& diagnostics) {
+    const JsonNode* object = reader.optional_object("parameters");
+    if (object == nullptr) {
+        return;
+    }
+    constexpr std::int64_t max = std::numeric_limits<std::int64_t>::max();
+    for (const JsonNode& node : object->children()) {
+        if (const auto value = scenarios::get_integer(node, {0, max}, diagnostics)) {
+            figure.parameters.emplace_back(node.key(), *value);
+        }
+    }
+}
+
+/// A knob's value as users write it, from the JSON of a design.
+void read_knobs(ObjectReader& reader, PublishedFigure& figure, Diagnostics& diagnostics) {
+    const JsonNode* object = reader.optional_object("knobs");
+    if (object == nullptr) {
+        return;
+    }
+    for (const JsonNode& node : object->children()) {
+        if (models::find_knob(node.key()) == nullptr) {
+            node.report_key("there is no such knob; `uringsim list knobs` names all", diagnostics);
+        } else if (node.is_boolean()) {
+            figure.knobs.emplace_back(node.key(), node.boolean() ? "true" : "false");
+        } else if (node.is_number() || node.is_string()) {
+            figure.knobs.emplace_back(node.key(), node.text());
+        } else {
+            node.report("must be the value of a knob; got " + node.describe(), diagnostics);
+        }
+    }
+}
+
+void read_baseline(ObjectReader& reader, PublishedFigure& figure, Diagnostics& diagnostics) {
+    if (figure.metric == Metric::percent) {
+        figure.baseline = reader.name("baseline").value_or("");
+    } else if (const JsonNode* node = reader.optional("baseline")) {
+        node->report_key("only a figure whose metric is percent has a baseline", diagnostics);
+    }
+}
+
+PublishedFigure read_figure(const JsonNode& node, Diagnostics& diagnostics) {
+    PublishedFigure figure;
+    ObjectReader reader(node, diagnostics);
+    figure.id = reader.name("id").value_or("");
+    figure.scenario = reader.name("scenario").value_or("");
+    read_parameters(reader, figure, diagnostics);
+    figure.design = reader.name("design").value_or("");
+    read_knobs(reader, figure, diagnostics);
+    figure.machine = reader.name("machine").value_or("");
+    figure.phase = reader.name("phase").value_or("");
+    figure.metric = static_cast<Metric>(reader.choice("metric", metric_names).value_or(0));
+    read_baseline(reader, figure, diagnostics);
+    scenarios::NumberRange cost; // a cost that others measured is above 0; a change is any number
+    if (figure.metric != Metric::percent) {
+        cost.min = 0;
+        cost.min_excluded = true;
+    }
+    figure.value = reader.number("value", cost).value_or(1);
+    figure.unit = reader.name("unit").value_or("");
+    if (const JsonNode* noise = reader.optional("noise_pct")) {
+        figure.noise_percent = scenarios::get_number(*noise, {0, 100, "percent"}, diagnostics);
+    }
+    if (const JsonNode* gate = reader.optional("gate")) {
+        const auto index = scenarios::get_choice(*gate, gate_names, diagnostics);
+        figure.gate_passed = index && *index == 0;
+    }
+    figure.fitted = reader.choice("use", use_names).value_or(1) == 0;
+    reader.finish();
+    return figure;
+}
+
+bool same_parameters(const PublishedFigure& figure, const scenarios::Result& result) {
+    return std::ranges::all_of(figure.parameters, [&](const auto& wanted) {
+        const auto found =
+            std::ranges::find(result.parameters, wanted.first, &scenarios::Setting::name);
+        return found != result.parameters.end() && found->value == std::to_string(wanted.second);
+    });
+}
+
+bool same_knobs(const PublishedFigure& figure, const std::vector<scenarios::Setting>& changed) {
+    return figure.knobs.size() == changed.size() &&
+           std::ranges::all_of(figure.knobs, [&](const auto& wanted) {
+               const auto found =
+                   std::ranges::find(changed, wanted.first, &scenarios::Setting::name);
+               return found != changed.end() && found->value == wanted.second;
+           });
+}
+
+} // namespace
+
+std::string_view metric_name(Metric metric) {
+    return metric_names.at(static_cast<std::size_t>(metric));
+}
+
+std::optional<std::vector<PublishedFigure>> read_published(const JsonNode& root,
+                                                           Diagnostics& diagnostics) {
+    const std::size_t reported_before = diagnostics.size();
+    ObjectReader reader(root, diagnostics);
+    reader.ignore("$schema");
+    const std::string source = reader.name("source").value_or("");
+    const std::string citation = reader.name("citation").value_or("");
+    std::vector<PublishedFigure> figures;
+    std::set<std::string> ids;
+    if (const JsonNode* array = reader.array("figures")) {
+        for (const JsonNode& node : array->children()) {
+            figures.push_back(read_figure(node, diagnostics));
+            figures.back().source = source;
+            figures.back().citation = citation;
+            if (!figures.back().id.empty() && !ids.insert(figures.back().id).second) {
+                node.report(fmt::format("the id \"{}\" is given twice", figures.back().id),
+                            diagnostics);
+            }
+        }
+    }
+    reader.finish();
+    if (diagnostics.size() > reported_before) {
+        return std::nullopt;
+    }
+    return figures;
+}
+
+std::vector<PublishedFigure> load_published(const Library& library, Diagnostics& diagnostics) {
+    std::vector<PublishedFigure> all;
+    for (const std::string& name : library.names(FileKind::published)) {
+        const auto node = library.load(FileKind::published, name, "published", diagnostics);
+        const auto figures = node ? read_published(*node, diagnostics) : std::nullopt;
+        if (figures) {
+            all.insert(all.end(), figures->begin(), figures->end());
+        }
+    }
+    return all;
+}
+
+bool describes(const PublishedFigure& figure, const scenarios::Result& result,
+               const std::vector<scenarios::Setting>& changed_knobs) {
+    return figure.scenario == result.scenario && figure.machine == result.machine &&
+           figure.design == result.design && same_parameters(figure, result) &&
+           same_knobs(figure, changed_knobs);
+}
+
+std::vector<PublishedMatch> match_published(const std::vector<PublishedFigure>& figures,
+                                            const scenarios::Result& result,
+                                            const std::vector<scenarios::Setting>& changed_knobs) {
+    std::vector<PublishedMatch> matches;
+    for (const PublishedFigure& figure : figures) {
+        const scenarios::PhaseResult* phase = result.find_phase(figure.phase);
+        if (figure.metric == Metric::percent || phase == nullptr ||
+            !describes(figure, result, changed_knobs)) {
+            continue;
+        }
+        const double simulated = figure.metric == Metric::us
+                                     ? result.ns(phase->mean_cycles()) / 1000.0
+                                     : ns_per_operation(result, *phase);
+        matches.push_back({figure, simulated, (simulated / figure.value - 1.0) * 100.0});
+    }
+    return matches;
+}
+
+} // namespace uringsim::analysis

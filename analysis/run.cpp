@@ -1,0 +1,168 @@
+#include "analysis/run.h"
+
+#include "scenarios/replay.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace uringsim::analysis {
+
+namespace fs = std::filesystem;
+using scenarios::Diagnostics;
+using scenarios::JsonNode;
+
+namespace {
+
+/// Reads the file that the command line names, or that the scenario names where it does not.
+std::optional<JsonNode> load_named(const Library& library, FileKind kind,
+                                   const std::optional<std::string>& given,
+                                   const std::string& option, const std::string& in_scenario,
+                                   const JsonNode& scenario, Diagnostics& diagnostics) {
+    if (given) {
+        return library.load(kind, *given, option, diagnostics);
+    }
+    const JsonNode* place = scenario.find(kind_name(kind));
+    const fs::path folder = fs::path(scenario.file()).parent_path();
+    const auto path = library.find(kind, in_scenario, folder, [&](std::string message) {
+        (place != nullptr ? *place : scenario).report(std::move(message), diagnostics);
+    });
+    return path ? read_json_file(*path, diagnostics) : std::nullopt;
+}
+
+/// Sets the user's knobs. A conflict is a matter of one design, so it names it; anything else is
+/// wrong for all designs and said once, by the first.
+void apply_overrides(EffectiveDesign& effective, const scenarios::KnobOverrides& overrides,
+                     Diagnostics& diagnostics) {
+    const models::Design named = effective.design;
+    Diagnostics found;
+    scenarios::apply_knobs(effective.design, overrides, found);
+    for (scenarios::Diagnostic diagnostic : found.all()) {
+        if (diagnostic.pointer == "--set") {
+            diagnostic.message = fmt::format("on design {}: {}", named.name, diagnostic.message);
+        }
+        diagnostics.add(std::move(diagnostic));
+    }
+    for (const models::Knob& knob : models::knob_table()) {
+        if (knob.get(effective.design) != knob.get(named)) {
+            effective.changed.push_back({std::string(knob.name),
+                                         knob.format(knob.get(effective.design)),
+                                         std::string(knob.unit)});
+        }
+    }
+}
+
+/// A name that a scenario in error gives, or else what one that is silent means.
+std::string name_in(const JsonNode& scenario, std::string_view key, std::string fallback) {
+    const JsonNode* name = scenario.find(key);
+    return name != nullptr && name->is_string() && !name->text().empty() ? name->text()
+                                                                         : std::move(fallback);
+}
+
+bool wrong_for_all(const Diagnostics& diagnostics, std::size_t from) {
+    for (std::size_t i = from; i < diagnostics.size(); ++i) {
+        if (diagnostics.all()[i].pointer.starts_with("--set ")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+std::vector<EffectiveDesign> read_designs(const Library& library, const RunRequest& request,
+                                          const scenarios::Scenario& scenario,
+                                          const JsonNode& scenario_node,
+                                          Diagnostics& diagnostics) {
+    std::vector<std::optional<std::string>> wanted(request.designs.begin(), request.designs.end());
+    if (wanted.empty()) {
+        wanted.emplace_back(); // the scenario's own
+    }
+    const std::string option = request.designs.size() > 1 ? "--designs" : "--design";
+    std::vector<EffectiveDesign> designs;
+    std::set<std::string> seen;
+    bool set_is_good = true;
+    for (const auto& name : wanted) {
+        const auto node = load_named(library, FileKind::design, name, option, scenario.design,
+                                     scenario_node, diagnostics);
+        auto design = node ? library.design(*node, diagnostics) : std::nullopt;
+        if (!design) {
+            continue;
+        }
+        if (!seen.insert(design->name).second) {
+            diagnostics.add_option(option, fmt::format("\"{}\" given twice", design->name));
+            continue;
+        }
+        designs.push_back({*std::move(design), {}});
+        if (set_is_good) {
+            const std::size_t before = diagnostics.size();
+            apply_overrides(designs.back(), request.knobs, diagnostics);
+            set_is_good = !wrong_for_all(diagnostics, before);
+        }
+    }
+    return designs;
+}
+
+} // namespace
+
+std::optional<PreparedRuns> prepare(const Library& library, const RunRequest& request,
+                                    Diagnostics& diagnostics) {
+    const std::size_t reported_before = diagnostics.size();
+    const auto node = library.load(FileKind::scenario, request.scenario, "SCENARIO", diagnostics);
+    if (!node) {
+        return std::nullopt;
+    }
+    PreparedRuns prepared;
+    const auto scenario = scenarios::read_scenario(*node, request.parameters, diagnostics);
+    // A scenario in error still names its design and machine: read on, to report their errors too.
+    prepared.scenario = scenario.value_or(scenarios::Scenario{});
+    if (!scenario) {
+        prepared.scenario.design = name_in(*node, "design", "linux-6.18");
+        prepared.scenario.machine = name_in(*node, "machine", "i7-12700kf");
+    }
+    prepared.scenario.seed = request.seed.value_or(prepared.scenario.seed);
+    prepared.designs = read_designs(library, request, prepared.scenario, *node, diagnostics);
+    const auto machine_node = load_named(library, FileKind::machine, request.machine, "--machine",
+                                         prepared.scenario.machine, *node, diagnostics);
+    const auto machine =
+        machine_node ? scenarios::read_machine(*machine_node, diagnostics) : std::nullopt;
+    if (machine) {
+        prepared.machine = *machine;
+        check_cpus(*node, prepared.scenario, *machine, diagnostics);
+    }
+    prepared.published = load_published(library, diagnostics);
+    if (diagnostics.size() > reported_before) {
+        return std::nullopt;
+    }
+    return prepared;
+}
+
+void check_cpus(const JsonNode& root, const scenarios::Scenario& scenario,
+                const models::Machine& machine, Diagnostics& diagnostics) {
+    const JsonNode* tasks = root.find("tasks");
+    for (std::size_t i = 0; i < scenario.tasks.size(); ++i) {
+        if (scenario.tasks[i].cpu < machine.cpus) {
+            continue;
+        }
+        const JsonNode& task = tasks->children().at(i);
+        const JsonNode* cpu = task.find("cpu");
+        (cpu != nullptr ? *cpu : task)
+            .report(fmt::format("must be a whole number from 0 to {} on machine {}; got {}",
+                                machine.cpus - 1, machine.name, scenario.tasks[i].cpu),
+                    diagnostics);
+    }
+}
+
+Run execute(const PreparedRuns& prepared, const EffectiveDesign& design) {
+    Run run{scenarios::replay(prepared.scenario, design.design, prepared.machine),
+            prepared.machine, design.changed, {}};
+    run.published = match_published(prepared.published, run.result, run.changed_knobs);
+    return run;
+}
+
+double ns_per_operation(const scenarios::Result& result, const scenarios::PhaseResult& phase) {
+    if (phase.operations == 0) {
+        return 0;
+    }
+    return result.ns(phase.mean_cycles()) / static_cast<double>(phase.operations);
+}
+
+} // namespace uringsim::analysis
