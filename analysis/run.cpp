@@ -70,13 +70,12 @@ bool wrong_for_all(const Diagnostics& diagnostics, std::size_t from) {
 
 std::vector<EffectiveDesign> read_designs(const Library& library, const RunRequest& request,
                                           const scenarios::Scenario& scenario,
-                                          const JsonNode& scenario_node,
-                                          Diagnostics& diagnostics) {
+                                          const JsonNode& scenario_node, Diagnostics& diagnostics) {
     std::vector<std::optional<std::string>> wanted(request.designs.begin(), request.designs.end());
     if (wanted.empty()) {
         wanted.emplace_back(); // the scenario's own
     }
-    const std::string option = request.designs.size() > 1 ? "--designs" : "--design";
+    const std::string& option = request.design_option;
     std::vector<EffectiveDesign> designs;
     std::set<std::string> seen;
     bool set_is_good = true;
@@ -110,25 +109,36 @@ std::optional<PreparedRuns> prepare(const Library& library, const RunRequest& re
     if (!node) {
         return std::nullopt;
     }
+    auto prepared = prepare_parsed(library, *node, request, diagnostics);
+    auto published = load_published(library, diagnostics);
+    if (!prepared || diagnostics.size() > reported_before) {
+        return std::nullopt;
+    }
+    prepared->published = std::move(published);
+    return prepared;
+}
+
+std::optional<PreparedRuns> prepare_parsed(const Library& library, const JsonNode& root,
+                                           const RunRequest& request, Diagnostics& diagnostics) {
+    const std::size_t reported_before = diagnostics.size();
     PreparedRuns prepared;
-    const auto scenario = scenarios::read_scenario(*node, request.parameters, diagnostics);
+    const auto scenario = scenarios::read_scenario(root, request.parameters, diagnostics);
     // A scenario in error still names its design and machine: read on, to report their errors too.
     prepared.scenario = scenario.value_or(scenarios::Scenario{});
     if (!scenario) {
-        prepared.scenario.design = name_in(*node, "design", "linux-6.18");
-        prepared.scenario.machine = name_in(*node, "machine", "i7-12700kf");
+        prepared.scenario.design = name_in(root, "design", "linux-6.18");
+        prepared.scenario.machine = name_in(root, "machine", "i7-12700kf");
     }
     prepared.scenario.seed = request.seed.value_or(prepared.scenario.seed);
-    prepared.designs = read_designs(library, request, prepared.scenario, *node, diagnostics);
+    prepared.designs = read_designs(library, request, prepared.scenario, root, diagnostics);
     const auto machine_node = load_named(library, FileKind::machine, request.machine, "--machine",
-                                         prepared.scenario.machine, *node, diagnostics);
+                                         prepared.scenario.machine, root, diagnostics);
     const auto machine =
         machine_node ? scenarios::read_machine(*machine_node, diagnostics) : std::nullopt;
     if (machine) {
         prepared.machine = *machine;
-        check_cpus(*node, prepared.scenario, *machine, diagnostics);
+        check_cpus(root, prepared.scenario, *machine, diagnostics);
     }
-    prepared.published = load_published(library, diagnostics);
     if (diagnostics.size() > reported_before) {
         return std::nullopt;
     }
@@ -153,7 +163,9 @@ void check_cpus(const JsonNode& root, const scenarios::Scenario& scenario,
 
 Run execute(const PreparedRuns& prepared, const EffectiveDesign& design) {
     Run run{scenarios::replay(prepared.scenario, design.design, prepared.machine),
-            prepared.machine, design.changed, {}};
+            prepared.machine,
+            design.changed,
+            {}};
     run.published = match_published(prepared.published, run.result, run.changed_knobs);
     return run;
 }
