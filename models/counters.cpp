@@ -72,6 +72,16 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {C::rings_created, "rings_created", "rings", "rings set up", "io_uring_setup"},
     {C::rings_exited, "rings_exited", "rings", "rings whose exit work is done",
      "io_ring_exit_work"},
+    {C::percpu_allocs, "percpu_allocs", "areas", "percpu areas allocated, each for every possible CPU",
+     "pcpu_alloc, mm/percpu.c"},
+    {C::percpu_pages, "percpu_pages", "pages", "pages that percpu chunks were populated with",
+     "pcpu_populate_chunk, mm/percpu.c"},
+    {C::rcu_calls, "rcu_calls", "callbacks", "callbacks handed to RCU",
+     "call_rcu, kernel/rcu/tree.c"},
+    {C::rcu_callbacks, "rcu_callbacks", "callbacks", "callbacks run after their grace period",
+     "rcu_do_batch, kernel/rcu/tree.c"},
+    {C::works_run, "works_run", "works", "executions of works by bound kworkers",
+     "process_one_work, kernel/workqueue.c"},
 }};
 
 } // namespace

@@ -16,6 +16,8 @@ constexpr std::string_view split_source =
 constexpr std::string_view slub_source =
     "prototype fit to the RFC's figures; order of size from the 2015 bulk-allocation figures "
     "(42 cycles a fast path)";
+constexpr std::string_view updates_source =
+    "assumed; the 2023 figures determine only the sum of an update's fixed costs";
 constexpr std::string_view assumed = "assumed; no published figure depends on it";
 
 constexpr std::array<PrimitiveInfo, primitive_count> table{{
@@ -135,6 +137,30 @@ constexpr std::array<PrimitiveInfo, primitive_count> table{{
      "io_ring_exit_work without its slots; on another CPU", assumed},
     {P::ring_exit_slot, "ring_exit_slot", 20, 5, 100, "ring exit: one installed file dropped",
      assumed},
+    {P::percpu_alloc, "percpu_alloc", 400, 80, 2500,
+     "pcpu_alloc without its loop: mutex, pcpu_lock, search of the chunk's bitmap", updates_source},
+    {P::percpu_zero_cpu, "percpu_zero_cpu", 26, 4, 120,
+     "pcpu_alloc: find and clear the copy of one possible CPU",
+     "2.8 - 5.8 ns a CPU in a dense loop in a VM; remote lines add to it"},
+    {P::percpu_populate_page, "percpu_populate_page", 300, 100, 2000,
+     "pcpu_populate_chunk: one page for one possible CPU, allocated and mapped", assumed},
+    {P::percpu_free, "percpu_free", 300, 50, 2500,
+     "free_percpu: pcpu_lock, bitmap and block hints", updates_source},
+    {P::percpu_count, "percpu_count", 8, 2, 30, "percpu_ref_get or _put, percpu mode", assumed},
+    {P::percpu_ref_kill, "percpu_ref_kill", 60, 20, 300,
+     "percpu_ref_kill_and_confirm, without call_rcu", assumed},
+    {P::percpu_sum_cpu, "percpu_sum_cpu", 26, 4, 120,
+     "percpu_ref_switch_to_atomic_rcu: find and add the counter of one possible CPU",
+     "2.5 - 3.6 ns a CPU in a dense loop in a VM; remote lines add to it"},
+    {P::atomic_count, "atomic_count", 20, 5, 60, "one atomic change of a count", "as file_get"},
+    {P::spinlock, "spinlock", 40, 15, 150, "take and drop a spinlock, interrupts off", assumed},
+    {P::call_rcu, "call_rcu", 80, 20, 400, "call_rcu: queue one callback", assumed},
+    {P::rcu_callback, "rcu_callback", 40, 10, 200,
+     "rcu_do_batch: take one callback and call it, without what it does", assumed},
+    {P::softirq, "softirq", 500, 150, 3000, "enter and leave softirq context with rcu_core",
+     assumed},
+    {P::work_queue, "work_queue", 250, 60, 1500, "mod_delayed_work: arm or move the timer", assumed},
+    {P::work_start, "work_start", 500, 100, 4000, "a kworker takes up a work", assumed},
 }};
 
 } // namespace

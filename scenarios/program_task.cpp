@@ -21,6 +21,7 @@ RunState::RunState(const Scenario& the_scenario, models::Kernel& the_kernel)
 ProgramTask::ProgramTask(RunState& run, const TaskSpec& spec, sim::TaskId id, sim::Cpu& cpu)
     : Task(spec.name, id, cpu), run_(run), spec_(spec) {
     ++run_.tasks_alive;
+    set_movable(!spec.pinned);
 }
 
 sim::Step ProgramTask::step(sim::Cpu& cpu) {
@@ -123,8 +124,14 @@ sim::Step ProgramTask::run(const op::RegisterFileAllocRange& op, sim::Cpu& cpu) 
 }
 
 sim::Step ProgramTask::run(const op::UnregisterFiles& op, sim::Cpu& cpu) {
-    check(cpu, models::unregister_files(cpu, run_.kernel, ring(op.ring)), op.expect,
-          "unregister_files");
+    if (stage_ == Stage::idle) {
+        unregister_.begin(ring(op.ring));
+        stage_ = Stage::enter;
+    }
+    if (unregister_.step(cpu, run_.kernel, *this) == models::EnterCall::Progress::blocked) {
+        return sim::Step::blocked();
+    }
+    check(cpu, unregister_.result(), op.expect, "unregister_files");
     return advance();
 }
 

@@ -113,6 +113,7 @@ class ProgramTask final : public sim::Task {
 
     Stage stage_ = Stage::idle;
     models::EnterCall enter_;
+    models::UnregisterFilesCall unregister_;
     std::uint32_t done_ = 0;       ///< requests of the operation that are finished
     std::uint32_t in_batch_ = 0;   ///< requests of the batch under way
     std::uint32_t messages_ = 0;   ///< CQEs that the batch put into the target

@@ -155,6 +155,7 @@ struct PhaseSpec {
 struct TaskSpec {
     std::string name;
     std::uint16_t cpu = 0;
+    bool pinned = true; ///< false: it moves to an idle CPU when something else wants its own
     std::vector<Instruction> program;
 };
 

@@ -44,6 +44,7 @@ class Ring final : public RsrcOwner {
     FileTable& files() { return *files_; }
     RsrcLifetime& lifetime() { return *lifetime_; }
     RequestAllocator& requests() { return *requests_; }
+    Kernel& kernel() override { return kernel_; }
     NodeCache& node_cache() override { return *node_cache_; }
     const NodeCache& node_cache() const { return *node_cache_; }
     File& file() { return file_; }

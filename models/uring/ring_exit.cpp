@@ -19,6 +19,13 @@ sim::Step RingExit::step(sim::Cpu& cpu) {
         freed_before_ = cpu.counted(id(Counter::node_free));
         drop_polls(cpu);
         next_slot_ = ring_.files().size();
+        stage_ = Stage::quiesce;
+        return sim::Step::ready();
+    case Stage::quiesce:
+        if (sim::WaitQueue* queue = ring_.lifetime().quiesce(cpu)) {
+            queue->add(*this);
+            return sim::Step::blocked();
+        }
         stage_ = Stage::files;
         return sim::Step::ready();
     case Stage::files:

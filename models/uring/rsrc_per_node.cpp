@@ -19,18 +19,18 @@ void RsrcPerNode::abandon(sim::Cpu& cpu, Object* node) {
     free_rsrc_node(cpu, owner_.node_cache(), *node);
 }
 
-int RsrcPerNode::release(sim::Cpu& cpu, FileSlot& slot) {
+int RsrcPerNode::release(sim::Cpu& cpu, RsrcSlot& slot) {
     Object& object = *slot.node;
     RsrcNode& node = object.as<RsrcNode>();
-    node.file = slot.file;
+    node.resource = slot.resource;
     node.tag = slot.tag;
-    slot = FileSlot{};
+    slot = RsrcSlot{};
     ++files_held_;
     put(cpu, object);
     return 0;
 }
 
-Object* RsrcPerNode::get(sim::Cpu& cpu, FileSlot& slot) {
+Object* RsrcPerNode::get(sim::Cpu& cpu, RsrcSlot& slot) {
     cpu.touch(*slot.node->line);
     ++slot.node->as<RsrcNode>().references;
     return slot.node;
@@ -48,7 +48,7 @@ void RsrcPerNode::put(sim::Cpu& cpu, Object& object) {
     if (node.tag != 0) {
         owner_.post_tag(cpu, node.tag);
     }
-    node.file->put(cpu);
+    node.resource->put(cpu);
     --nodes_live_;
     free_rsrc_node(cpu, owner_.node_cache(), object);
 }

@@ -134,14 +134,28 @@ int register_files_sparse(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint32
     return 0;
 }
 
-int unregister_files(sim::Cpu& cpu, Kernel& kernel, Ring& ring) {
+void UnregisterFilesCall::begin(Ring& ring) {
+    *this = UnregisterFilesCall{};
+    ring_ = &ring;
+}
+
+EnterCall::Progress UnregisterFilesCall::step(sim::Cpu& cpu, Kernel& kernel, sim::Task& task) {
     const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
-    enter_register(cpu, kernel);
+    if (!entered_) {
+        entered_ = true;
+        enter_register(cpu, kernel);
+        kernel.note_memory();
+    }
+    const sim::LockGuard guard(ring_->uring_lock(), cpu);
+    if (ring_->files().registered()) {
+        if (sim::WaitQueue* queue = ring_->files().quiesce(cpu)) {
+            queue->add(task);
+            return EnterCall::Progress::blocked;
+        }
+    }
+    result_ = ring_->files().unregister(cpu);
     kernel.note_memory();
-    const sim::LockGuard guard(ring.uring_lock(), cpu);
-    const int result = ring.files().unregister(cpu);
-    kernel.note_memory();
-    return result;
+    return EnterCall::Progress::done;
 }
 
 int register_file_alloc_range(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint32_t offset,
