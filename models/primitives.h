@@ -101,6 +101,7 @@ enum class Primitive : std::uint16_t {
     softirq,
     work_queue,
     work_start,
+    put_work_node,
     count_
 };
 

@@ -28,9 +28,15 @@ RsrcSwitched::~RsrcSwitched() = default;
 // --- Nodes and put items ---
 
 RsrcSwitched::Node* RsrcSwitched::alloc_node(sim::Cpu& cpu) {
+    const bool cached = owner_.node_cache().cached() > 0;
     Object* memory = alloc_rsrc_node(cpu, owner_.node_cache());
     if (memory == nullptr) {
         return nullptr;
+    }
+    if (!cached) { // kzalloc; a node from the cache is not cleared
+        const auto lines =
+            static_cast<std::uint32_t>((design_.node_bytes + line_bytes - 1) / line_bytes);
+        cpu.charge(id(Primitive::zero_line), lines);
     }
     if (spare_nodes_.empty()) {
         spare_nodes_.push_back(&nodes_.emplace_back(*this));
@@ -41,8 +47,6 @@ RsrcSwitched::Node* RsrcSwitched::alloc_node(sim::Cpu& cpu) {
     node.items = nullptr;
     node.done = false;
     memory->emplace<NodeHandle>().node = &node;
-    const auto lines = static_cast<std::uint32_t>((design_.node_bytes + line_bytes - 1) / line_bytes);
-    cpu.charge(id(Primitive::zero_line), lines);
     init_references(cpu, node);
     owner_.kernel().note_rsrc_nodes(++nodes_live_);
     return &node;
@@ -256,6 +260,9 @@ bool RsrcSwitched::put_next(sim::Cpu& cpu) {
     }
     Node& node = *putting_;
     putting_ = node.next;
+    if (design_.node_deferred_free) {
+        cpu.charge(id(Primitive::put_work_node));
+    }
     cpu.touch(*node.memory->line);
     put_items(cpu, node);
     destroy(cpu, node);
