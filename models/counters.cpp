@@ -82,6 +82,9 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "rcu_do_batch, kernel/rcu/tree.c"},
     {C::works_run, "works_run", "works", "executions of works by bound kworkers",
      "process_one_work, kernel/workqueue.c"},
+    {C::removals_held_back, "removals_held_back", "resources",
+     "files and buffers whose slot was emptied but which were not released on the spot",
+     "io_rsrc_node_ref_zero (up to 6.12), io_put_rsrc_node (6.13+)"},
 }};
 
 } // namespace

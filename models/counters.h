@@ -48,6 +48,7 @@ enum class Counter : std::uint16_t {
     rcu_calls,
     rcu_callbacks,
     works_run,
+    removals_held_back,
     count_
 };
 

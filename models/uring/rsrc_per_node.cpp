@@ -26,6 +26,7 @@ int RsrcPerNode::release(sim::Cpu& cpu, RsrcSlot& slot) {
     node.tag = slot.tag;
     slot = RsrcSlot{};
     ++files_held_;
+    cpu.count(id(Counter::removals_held_back), node.references > 1 ? 1 : 0);
     put(cpu, object);
     return 0;
 }

@@ -34,6 +34,7 @@ int RsrcPerRing::release(sim::Cpu& cpu, RsrcSlot& slot) {
     retired_.push_back(&old);
     current_ = fresh;
     put(cpu, old);
+    cpu.count(id(Counter::removals_held_back), retired_.empty() ? 0 : 1);
     return 0;
 }
 

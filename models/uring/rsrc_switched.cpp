@@ -132,14 +132,15 @@ int RsrcSwitched::release(sim::Cpu& cpu, RsrcSlot& slot) {
     cpu.touch(*current_->memory->line);
     slot = RsrcSlot{};
     ++files_held_;
-    switch_due_ = true;
+    ++removed_;
     return 0;
 }
 
 void RsrcSwitched::end_update(sim::Cpu& cpu) {
-    if (switch_due_) {
-        switch_due_ = false;
+    if (removed_ > 0) {
         switch_node(cpu);
+        cpu.count(id(Counter::removals_held_back), at_rest() ? 0 : removed_);
+        removed_ = 0;
     }
 }
 

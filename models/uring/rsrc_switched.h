@@ -122,7 +122,7 @@ class RsrcSwitched final : public RsrcLifetime {
     Node* putting_ = nullptr;             ///< what the work under way has taken of it
     sim::Lock list_lock_;                 ///< rsrc_ref_lock
     sim::WaitQueue quiesced_;
-    bool switch_due_ = false;
+    std::uint32_t removed_ = 0; ///< by the call under way
     bool quiescing_ = false;
     std::uint32_t tables_ = 0;
     std::uint64_t retired_ = 0; ///< nodes that were switched away and are not free yet
