@@ -51,8 +51,9 @@ class Ring final : public RsrcOwner {
     sim::Lock& completion_lock() { return completion_lock_; }
     sim::WaitQueue& cq_wait() { return cq_wait_; }
 
-    /// User side: fills in the next SQE. False when the SQ is full.
-    bool prepare(sim::Cpu& cpu, const Sqe& sqe);
+    /// User side: the next SQE, cleared, to be filled in (io_uring_get_sqe). nullptr when the SQ is
+    /// full.
+    Sqe* prepare(sim::Cpu& cpu);
     std::uint32_t prepared() const { return sq_tail_ - sq_head_; }
 
     /// io_submit_sqe, one request: allocates it, issues it, and queues or posts its completion.
