@@ -70,7 +70,7 @@ void FileTable::drop(sim::Cpu& cpu, std::uint32_t slot) {
     if (slot >= far_slots) {
         __builtin_prefetch(slots_[slot - far_slots].node);
         if (const Object* node = slots_[slot - near_slots].node) {
-            __builtin_prefetch(node->line);
+            __builtin_prefetch(&node->line());
         }
     }
     release_slot(cpu, slot);

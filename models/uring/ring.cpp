@@ -155,7 +155,7 @@ void Ring::finish(sim::Cpu& cpu, Request& request) {
     requests_->free(cpu, request);
 }
 
-bool Ring::post(sim::Cpu& cpu, const Cqe& cqe) {
+bool Ring::post(sim::Cpu& cpu, Cqe cqe) {
     const bool posted = cq_.post(cpu, cqe);
     if (!cq_wait_.empty()) {
         cq_wait_.wake_all(cpu);

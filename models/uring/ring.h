@@ -64,7 +64,7 @@ class Ring final : public RsrcOwner {
     void flush_completions(sim::Cpu& cpu);
 
     /// Posts a CQE and wakes whoever waits for it. False: lost.
-    bool post(sim::Cpu& cpu, const Cqe& cqe);
+    bool post(sim::Cpu& cpu, Cqe cqe);
     void post_tag(sim::Cpu& cpu, std::uint64_t tag) override;
 
     /// Ends the oldest pending poll of a fixed file with `res`. False when none is pending.
