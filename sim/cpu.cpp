@@ -52,10 +52,11 @@ void Cpu::touch_far(LineGroup& group, TouchClocks& clocks) {
 }
 
 bool Cpu::owner_cooled(const Line& line) const {
-    if (line.cpu == id_ || line.cpu == Line::untouched) {
+    const std::uint16_t owner_id = line.cpu();
+    if (owner_id == id_ || owner_id == Line::untouched) {
         return false;
     }
-    const Cpu& owner = engine_->cpu(line.cpu);
+    const Cpu& owner = engine_->cpu(owner_id);
     const bool idle_for_long =
         !owner.busy_ && now_ - owner.now_ >= owner.data_.geometry().aging_idle;
     return idle_for_long || owner.data_.cooled(line);
