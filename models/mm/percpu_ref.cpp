@@ -20,7 +20,7 @@ void PercpuRef::init(sim::Cpu& cpu, const PercpuRefContext& context) {
     context_ = &context;
     area_ = context.percpu.alloc(cpu);
     data_ = context.memory.cache(data_bytes, false).alloc(cpu);
-    cpu.touch(*data_->line);
+    cpu.touch(data_->line());
     cpu.charge(id(Primitive::zero_line));
     count_ = 1;
     mode_ = Mode::percpu;
@@ -44,14 +44,14 @@ void PercpuRef::put(sim::Cpu& cpu, std::uint32_t references) {
 void PercpuRef::kill(sim::Cpu& cpu) {
     const sim::MechanismScope scope(cpu, id(Mechanism::percpu));
     cpu.charge(id(Primitive::percpu_ref_kill));
-    cpu.touch(*data_->line);
+    cpu.touch(data_->line());
     mode_ = Mode::switching;
     context_->rcu.call(cpu, *this);
 }
 
 void PercpuRef::rcu_callback(sim::Cpu& cpu) {
     const sim::MechanismScope scope(cpu, id(Mechanism::percpu));
-    cpu.touch(*data_->line);
+    cpu.touch(data_->line());
     cpu.charge(id(Primitive::percpu_sum_cpu), context_->percpu.possible_cpus());
     mode_ = Mode::atomic;
     put(cpu, 1);
@@ -60,7 +60,7 @@ void PercpuRef::rcu_callback(sim::Cpu& cpu) {
 void PercpuRef::exit(sim::Cpu& cpu) {
     const sim::MechanismScope scope(cpu, id(Mechanism::percpu));
     context_->percpu.free(cpu, area_);
-    cpu.touch(*data_->line);
+    cpu.touch(data_->line());
     kfree(cpu, *data_);
     data_ = nullptr;
 }

@@ -82,6 +82,8 @@ class FileTable {
   private:
     static constexpr std::uint32_t word_bits = 64;
 
+    void drop(sim::Cpu& cpu, std::uint32_t slot);
+
     int find_free(sim::Cpu& cpu);
     int search(sim::Cpu& cpu, std::uint32_t from, std::uint32_t to) const;
     void set_bit(sim::Cpu& cpu, std::uint32_t slot);
@@ -91,7 +93,6 @@ class FileTable {
     int update_slots(sim::Cpu& cpu, std::uint32_t offset, std::span<const FileUpdate> entries);
     int replace_slot(sim::Cpu& cpu, std::uint32_t slot);
     int release_slot(sim::Cpu& cpu, std::uint32_t slot);
-    void drop_slot(sim::Cpu& cpu, std::uint32_t slot);
     sim::Line& slot_line(std::uint32_t slot);
     sim::Line& bitmap_line(std::uint32_t slot);
 

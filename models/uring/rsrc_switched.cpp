@@ -78,7 +78,7 @@ RsrcSwitched::PutItem* RsrcSwitched::alloc_item(sim::Cpu& cpu, const Node& node)
         if (memory == nullptr) {
             return nullptr;
         }
-        cpu.touch(*memory->line);
+        cpu.touch(memory->line());
         cpu.charge(id(Primitive::zero_line));
     }
     if (spare_items_.empty()) {
@@ -129,7 +129,7 @@ int RsrcSwitched::release(sim::Cpu& cpu, RsrcSlot& slot) {
     item->tag = slot.tag;
     item->next = current_->items;
     current_->items = item;
-    cpu.touch(*current_->memory->line);
+    cpu.touch(current_->memory->line());
     slot = RsrcSlot{};
     ++files_held_;
     ++removed_;
@@ -153,7 +153,7 @@ void RsrcSwitched::switch_node(sim::Cpu& cpu) {
     }
     Node& old = *current_;
     lock_list(cpu);
-    cpu.touch(*old.memory->line);
+    cpu.touch(old.memory->line());
     ref_list_.push_back(&old);
     unlock_list(cpu);
     data_reference(cpu);
@@ -198,7 +198,7 @@ void RsrcSwitched::put_many(sim::Cpu& cpu, Node& node, std::uint32_t references)
 }
 
 Object* RsrcSwitched::get(sim::Cpu& cpu, RsrcSlot& /*slot*/) {
-    cpu.touch(*current_->memory->line);
+    cpu.touch(current_->memory->line());
     if (cached_references_ == 0) {
         get_many(cpu, *current_, reference_batch);
         cached_references_ = reference_batch;
@@ -210,7 +210,7 @@ Object* RsrcSwitched::get(sim::Cpu& cpu, RsrcSlot& /*slot*/) {
 void RsrcSwitched::put(sim::Cpu& cpu, Object& object) {
     const sim::MechanismScope scope(cpu, id(Mechanism::node));
     Node& node = *object.as<NodeHandle>().node;
-    cpu.touch(*object.line);
+    cpu.touch(object.line());
     if (&node == current_) {
         ++cached_references_;
     } else {
@@ -228,7 +228,7 @@ void RsrcSwitched::ref_zero(sim::Cpu& cpu, Node& node) {
     while (!ref_list_.empty() && ref_list_.front()->done) {
         Node& oldest = *ref_list_.front();
         ref_list_.pop_front();
-        cpu.touch(*oldest.memory->line);
+        cpu.touch(oldest.memory->line());
         oldest.next = put_list_;
         put_list_ = &oldest;
     }
@@ -264,7 +264,7 @@ bool RsrcSwitched::put_next(sim::Cpu& cpu) {
     if (design_.node_deferred_free) {
         cpu.charge(id(Primitive::put_work_node));
     }
-    cpu.touch(*node.memory->line);
+    cpu.touch(node.memory->line());
     put_items(cpu, node);
     destroy(cpu, node);
     data_reference(cpu);
@@ -280,7 +280,7 @@ void RsrcSwitched::put_items(sim::Cpu& cpu, Node& node) {
         PutItem& item = *node.items;
         node.items = item.next;
         if (item.memory != nullptr) {
-            cpu.touch(*item.memory->line);
+            cpu.touch(item.memory->line());
         }
         if (item.tag != 0) {
             owner_.post_tag(cpu, item.tag);
