@@ -85,6 +85,12 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {C::removals_held_back, "removals_held_back", "resources",
      "files and buffers whose slot was emptied but which were not released on the spot",
      "io_rsrc_node_ref_zero (up to 6.12), io_put_rsrc_node (6.13+)"},
+    {C::buffers_registered, "buffers_registered", "buffers", "buffers put into a slot, clones included",
+     "io_sqe_buffer_register, io_clone_buffers"},
+    {C::buffers_removed, "buffers_removed", "buffers", "buffers taken from a slot",
+     "io_reset_rsrc_node, io_rsrc_data_free"},
+    {C::pages_pinned, "pages_pinned", "pages", "pages of 4 KiB pinned for buffers",
+     "io_pin_pages"},
 }};
 
 } // namespace

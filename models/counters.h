@@ -49,6 +49,9 @@ enum class Counter : std::uint16_t {
     rcu_callbacks,
     works_run,
     removals_held_back,
+    buffers_registered,
+    buffers_removed,
+    pages_pinned,
     count_
 };
 

@@ -69,7 +69,7 @@ constexpr Knob choice(std::string_view name, Choices (*choices)(), std::string_v
             choices, &get_member<member>, &set_member<member>};
 }
 
-const std::array<Knob, 24> table{{
+const std::array<Knob, 27> table{{
     choice<&Design::node_lifetime>(
         "node.lifetime", &lifetime_choices,
         "per_ring: installs take no node; removals queue on the ring's current node and are "
@@ -167,6 +167,16 @@ const std::array<Knob, 24> table{{
         "kernel.possible_cpus", "CPUs", 0, 8192,
         "CPUs that percpu memory has a copy for; 0: as the machine says",
         "cpu_possible_mask; firmware often announces more than are there"),
+    boolean<&Design::buffer_imu_cache>(
+        "buffers.imu_cache",
+        "structures of registered buffers of up to 32 segments come from a cache of the ring (128)",
+        "io_alloc_imu, 6.15+"),
+    boolean<&Design::buffer_coalesce>(
+        "buffers.coalesce", "a buffer of huge pages keeps one segment a huge page, not one a page",
+        "io_coalesce_buffer, from a8edbb424b13 (6.12) on"),
+    boolean<&Design::buffer_clone>("buffers.clone",
+                                   "a ring can take over the registered buffers of another",
+                                   "IORING_REGISTER_CLONE_BUFFERS, 6.12+"),
 }};
 
 } // namespace

@@ -51,6 +51,9 @@ struct Design {
     std::int64_t node_put_delay_us = 1'000'000;
     std::int64_t kernel_hz = 250;
     std::int64_t possible_cpus = 0;
+    bool buffer_imu_cache = true;
+    bool buffer_coalesce = true;
+    bool buffer_clone = true;
 };
 
 enum class KnobType : std::uint8_t { integer, boolean, choice };

@@ -201,6 +201,11 @@ std::vector<std::string> Kernel::audit() const {
         problems.push_back(std::to_string(live - task_nodes) +
                            " slab objects live after the last ring's exit");
     }
+    if (pinned_.pins() != 0 || pinned_.accounted_pages() != 0) {
+        problems.push_back(std::to_string(pinned_.pins()) + " pins and " +
+                           std::to_string(pinned_.accounted_pages()) +
+                           " accounted pages left after the last ring's exit");
+    }
     if (percpu_.bytes_in_use() != 0 || rcu_.pending() != 0) {
         problems.push_back(std::to_string(percpu_.bytes_in_use()) + " bytes of percpu memory and " +
                            std::to_string(rcu_.pending()) +

@@ -7,6 +7,7 @@
 #include "models/mm/percpu_memory.h"
 #include "models/sched/rcu.h"
 #include "models/sched/workqueue.h"
+#include "models/uring/buffer_table.h"
 #include "models/uring/file.h"
 #include "models/uring/ring.h"
 #include "sim/engine.h"
@@ -56,6 +57,8 @@ class Kernel {
     Rcu& rcu() { return rcu_; }
     const Rcu& rcu() const { return rcu_; }
     Workqueue& workqueue() { return workqueue_; }
+    PinnedMemory& pinned() { return pinned_; }
+    const PinnedMemory& pinned() const { return pinned_; }
     KmemCache& node_slab() { return *node_slab_; }
     KmemCache& request_slab() { return *request_slab_; }
     CodePaths& code(const sim::Cpu& cpu) { return code_.at(cpu.id()); }
@@ -107,6 +110,7 @@ class Kernel {
     PercpuMemory percpu_;
     Rcu rcu_;
     Workqueue workqueue_;
+    PinnedMemory pinned_{memory_};
     KmemCache* node_slab_ = nullptr;
     KmemCache* request_slab_ = nullptr;
     std::vector<CodePaths> code_;

@@ -31,6 +31,7 @@ enum class Mechanism : std::uint16_t {
     percpu,
     rcu,
     workqueue,
+    buffers,
     count_
 };
 

@@ -165,6 +165,19 @@ constexpr std::array<PrimitiveInfo, primitive_count> table{{
      "io_rsrc_put_work: one node, without what is charged elsewhere: the walk over nodes that have "
      "cooled for a second, and a free_percpu that searches long bitmaps",
      "assumed; determined only by the difference between pinned and not on the big box of 2023"},
+    {P::buffers_register_call, "buffers_register_call", 500, 100, 4000,
+     "io_sqe_buffers_register, without its memory and buffers", assumed},
+    {P::buffer_register, "buffer_register", 150, 40, 800,
+     "io_sqe_buffer_register: checks and bookkeeping of one buffer", assumed},
+    {P::pin_call, "pin_call", 700, 200, 3000, "pin_user_pages: the call, with mmap_lock", assumed},
+    {P::pin_page, "pin_page", 60, 20, 300, "pin one page: page-table walk and one atomic", assumed},
+    {P::pin_huge_page, "pin_huge_page", 80, 20, 400, "pin one huge page: one atomic for all of it",
+     assumed},
+    {P::pin_tail_page, "pin_tail_page", 3, 1, 20,
+     "enter one page of a huge page into the array, and look at it when coalescing", assumed},
+    {P::unpin_page, "unpin_page", 40, 10, 300, "unpin_user_folio", assumed},
+    {P::memlock_account, "memlock_account", 40, 10, 200, "charge pages to RLIMIT_MEMLOCK: atomics",
+     assumed},
 }};
 
 } // namespace

@@ -102,6 +102,15 @@ enum class Primitive : std::uint16_t {
     work_queue,
     work_start,
     put_work_node,
+    // registered buffers
+    buffers_register_call,
+    buffer_register,
+    pin_call,
+    pin_page,
+    pin_huge_page,
+    pin_tail_page,
+    unpin_page,
+    memlock_account,
     count_
 };
 

@@ -26,6 +26,7 @@ sim::Step RingExit::step(sim::Cpu& cpu) {
             queue->add(*this);
             return sim::Step::blocked();
         }
+        ring_.buffers().unregister(cpu);
         stage_ = Stage::files;
         return sim::Step::ready();
     case Stage::files:

@@ -47,13 +47,15 @@ class EnterCall {
     std::int32_t result_ = 0;
 };
 
-/// IORING_UNREGISTER_FILES, which up to 6.12 sleeps until every request that uses the table is done:
+/// IORING_UNREGISTER_FILES or _BUFFERS, which up to 6.12 sleeps until every request that uses the table is done:
 /// such requests hold the ring's node. From 6.13 on it never waits. The wait is interruptible in the
 /// kernel; nothing interrupts it here.
 /// Source: io_sqe_files_unregister, io_rsrc_ref_quiesce, io_uring/rsrc.c (6.1, 6.12, 6.18).
-class UnregisterFilesCall {
+class UnregisterCall {
   public:
-    void begin(Ring& ring);
+    enum class Table : std::uint8_t { files, buffers };
+
+    void begin(Ring& ring, Table table);
 
     EnterCall::Progress step(sim::Cpu& cpu, Kernel& kernel, sim::Task& task);
 
@@ -61,7 +63,11 @@ class UnregisterFilesCall {
     std::int32_t result() const { return result_; }
 
   private:
+    bool registered() const;
+    sim::WaitQueue* quiesce(sim::Cpu& cpu);
+
     Ring* ring_ = nullptr;
+    Table table_ = Table::files;
     bool entered_ = false;
     std::int32_t result_ = 0;
 };
@@ -73,6 +79,10 @@ int register_files_sparse(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint32
                           bool opt_in);
 int register_file_alloc_range(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint32_t offset,
                               std::uint32_t length);
+int register_buffers(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::span<const UserBuffer> buffers);
+int register_buffers_update(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint32_t offset,
+                            std::span<const UserBuffer> buffers);
+int register_clone_buffers(sim::Cpu& cpu, Kernel& kernel, Ring& ring, Ring& source);
 int register_files_update(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint32_t offset,
                           std::span<const FileUpdate> entries);
 
