@@ -59,6 +59,41 @@ std::string name_in(const JsonNode& scenario, std::string_view key, std::string 
                                                                          : std::move(fallback);
 }
 
+/// The CPU of a task of the scenario, or, where that is in error, of what can be read of it.
+std::int64_t cpu_of(const JsonNode& task, const std::optional<scenarios::Scenario>& scenario,
+                    std::size_t index) {
+    if (scenario) {
+        return scenario->tasks.at(index).cpu;
+    }
+    constexpr std::int64_t max = 1023; // beyond it the reader of the scenario has reported it
+    const JsonNode* cpu = task.find("cpu");
+    std::string ignored;
+    return cpu != nullptr && cpu->is_number()
+               ? scenarios::parse_integer(cpu->text(), {0, max}, ignored).value_or(0)
+               : 0;
+}
+
+/// Reports each task that is on a CPU that the machine does not have. `root` is the scenario's
+/// file.
+void check_cpus(const JsonNode& root, const std::optional<scenarios::Scenario>& scenario,
+                const models::Machine& machine, Diagnostics& diagnostics) {
+    const JsonNode* tasks = root.find("tasks");
+    if (tasks == nullptr || !tasks->is_array()) {
+        return;
+    }
+    for (std::size_t i = 0; i < tasks->children().size(); ++i) {
+        const JsonNode& task = tasks->children()[i];
+        const std::int64_t given = cpu_of(task, scenario, i);
+        if (given >= machine.cpus) {
+            const JsonNode* cpu = task.find("cpu");
+            (cpu != nullptr ? *cpu : task)
+                .report(fmt::format("must be a whole number from 0 to {} on machine {}; got {}",
+                                    machine.cpus - 1, machine.name, given),
+                        diagnostics);
+        }
+    }
+}
+
 bool wrong_for_all(const Diagnostics& diagnostics, std::size_t from) {
     for (std::size_t i = from; i < diagnostics.size(); ++i) {
         if (diagnostics.all()[i].pointer.starts_with("--set ")) {
@@ -137,28 +172,12 @@ std::optional<PreparedRuns> prepare_parsed(const Library& library, const JsonNod
         machine_node ? scenarios::read_machine(*machine_node, diagnostics) : std::nullopt;
     if (machine) {
         prepared.machine = *machine;
-        check_cpus(root, prepared.scenario, *machine, diagnostics);
+        check_cpus(root, scenario, *machine, diagnostics);
     }
     if (diagnostics.size() > reported_before) {
         return std::nullopt;
     }
     return prepared;
-}
-
-void check_cpus(const JsonNode& root, const scenarios::Scenario& scenario,
-                const models::Machine& machine, Diagnostics& diagnostics) {
-    const JsonNode* tasks = root.find("tasks");
-    for (std::size_t i = 0; i < scenario.tasks.size(); ++i) {
-        if (scenario.tasks[i].cpu < machine.cpus) {
-            continue;
-        }
-        const JsonNode& task = tasks->children().at(i);
-        const JsonNode* cpu = task.find("cpu");
-        (cpu != nullptr ? *cpu : task)
-            .report(fmt::format("must be a whole number from 0 to {} on machine {}; got {}",
-                                machine.cpus - 1, machine.name, scenario.tasks[i].cpu),
-                    diagnostics);
-    }
 }
 
 Run execute(const PreparedRuns& prepared, const EffectiveDesign& design) {

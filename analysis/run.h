@@ -58,11 +58,6 @@ std::optional<PreparedRuns> prepare_parsed(const Library& library, const scenari
                                            const RunRequest& request,
                                            scenarios::Diagnostics& diagnostics);
 
-/// Reports each task that is on a CPU that the machine does not have. `root` is the scenario's
-/// file.
-void check_cpus(const scenarios::JsonNode& root, const scenarios::Scenario& scenario,
-                const models::Machine& machine, scenarios::Diagnostics& diagnostics);
-
 /// Runs one of the prepared designs. Throws scenarios::RunError.
 Run execute(const PreparedRuns& prepared, const EffectiveDesign& design);
 

@@ -266,7 +266,7 @@ std::string moved_line(const Change& change) {
     for (std::size_t i = shown; i < change.moved.size(); ++i) {
         rest += change.moved[i].ns_per_operation;
     }
-    if (shown < change.moved.size()) {
+    if (std::abs(rest) >= smallest_shown_ns) {
         line += fmt::format(", rest{}{}", no_break, signed_number(rest));
     }
     return line;
@@ -291,8 +291,8 @@ Section compared_memory(const Comparison& comparison) {
     for (std::size_t i = 0; i < comparison.runs.size(); ++i) {
         const Result& result = comparison.runs[i].result;
         const std::uint64_t after = result.memory.retained_bytes_peak;
-        const std::string change =
-            after < before ? "-" + bytes_text(before - after) : "+" + bytes_text(after - before);
+        const std::string change = after < before ? fmt::format("-{}", bytes_text(before - after))
+                                                  : fmt::format("+{}", bytes_text(after - before));
         table.add_row({shortened(result.design, max_name_width), bytes_text(after),
                        i == comparison.baseline ? "-" : change,
                        fmt::format("{}", result.memory.nodes_cached_peak),
