@@ -2,6 +2,7 @@
 
 #include "models/counters.h"
 #include "models/mechanisms.h"
+#include "models/primitives.h"
 
 #include <algorithm>
 
@@ -51,6 +52,13 @@ void IoAllocCachePolicy::put(sim::Cpu& cpu, Object& node) {
         return;
     }
     cpu.count(id(Counter::node_free));
+    free_node(cpu, node);
+}
+
+void IoAllocCachePolicy::free_node(sim::Cpu& cpu, Object& node) const {
+    if (design_.node_slab_kind == NodeSlab::dedicated) {
+        cpu.charge(id(Primitive::slub_cache_check));
+    }
     kfree(cpu, node);
 }
 
@@ -91,7 +99,7 @@ std::uint32_t IoAllocCachePolicy::drain(sim::Cpu& cpu) {
     const sim::MechanismScope scope(cpu, id(Mechanism::node_cache));
     std::uint32_t freed = 0;
     while (Object* node = cache_.cached() > 0 ? cache_.get(cpu) : nullptr) {
-        kfree(cpu, *node);
+        free_node(cpu, *node);
         ++freed;
     }
     cpu.count(id(Counter::node_free), freed);
