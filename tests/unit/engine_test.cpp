@@ -144,7 +144,7 @@ TEST_CASE("a sleeper wakes at its time, and its account says how long it waited"
     world.engine.wake(a, 3);
     world.engine.run();
     CHECK(woken == 5000);
-    CHECK(world.cell(TaskId{1}, waiting).cycles == 3 + 4990);
+    CHECK(world.cell(TaskId{1}, waiting).cycles == 3 + 4987);
     CHECK(world.cell(TaskId{1}, work).cycles == 17);
     CHECK(world.engine.cpu(0).now() == 5007);
 }
