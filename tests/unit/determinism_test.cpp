@@ -1,12 +1,12 @@
 // The same arguments give the same result, whatever ran before.
 
-#include "support.h"
-
 #include <doctest/doctest.h>
 
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "support.h"
 
 using namespace uringsim;
 
@@ -14,22 +14,26 @@ namespace {
 
 /// All that a result says, as one text.
 std::string everything(const scenarios::Result& result) {
-    std::string text = result.scenario + result.design + result.machine +
-                       std::to_string(result.seed) + " " + std::to_string(result.fingerprint);
-    const auto number = [&text](auto value) { text += " " + std::to_string(value); };
+    std::string text = result.scenario + result.design + result.machine;
+    const auto number = [&text](auto value) {
+        text += ' ';
+        text += std::to_string(value);
+    };
+    number(result.seed);
+    number(result.fingerprint);
     for (const scenarios::PhaseResult& phase : result.phases) {
-        text += "\n" + phase.name;
+        text += phase.name;
         for (const sim::Cycles cycles : phase.cycles_by_round) {
             number(cycles);
         }
         for (const auto& [name, value] : phase.counters) {
-            text += " " + name;
+            text += name;
             number(value);
         }
     }
     for (const auto* rows : {&result.ledger, &result.ledger_outside}) {
         for (const scenarios::LedgerRow& row : *rows) {
-            text += "\n" + row.phase + row.task + row.mechanism + row.primitive;
+            text += row.phase + row.task + row.mechanism + row.primitive;
             number(row.count);
             number(row.cycles);
         }

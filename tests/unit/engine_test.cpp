@@ -43,10 +43,12 @@ CostTable costs() {
 }
 
 struct World {
-    explicit World(std::uint16_t cpus) : engine(config_of(cpus), costs(), 1, 1) {}
+    explicit World(std::uint16_t cpus)
+        : engine(config_of(cpus), costs(), 1, 1) {}
     LedgerCell cell(TaskId task, PrimitiveId primitive) {
-        return engine.ledger().account(PhaseId::outside, task).cells(MechanismId{0})[index_of(
-            primitive)];
+        return engine.ledger()
+            .account(PhaseId::outside, task)
+            .cells(MechanismId{0})[index_of(primitive)];
     }
     Engine engine;
 };
@@ -58,7 +60,8 @@ class Script final : public Task {
 
     Script(Engine& engine, std::string name, std::uint16_t id, std::uint16_t cpu,
            std::vector<Stage> stages)
-        : Task(std::move(name), TaskId{id}, engine.cpu(cpu)), stages_(std::move(stages)) {}
+        : Task(std::move(name), TaskId{id}, engine.cpu(cpu))
+        , stages_(std::move(stages)) {}
 
     Step step(Cpu& cpu) override {
         if (next_ == stages_.size()) {
@@ -166,7 +169,8 @@ TEST_CASE("several CPUs interleave: no stage starts before one that started earl
                     return sleeps ? Step::sleep_until(cpu.now() + 30) : Step::ready();
                 });
             }
-            tasks.push_back(std::make_unique<Script>(world.engine, "t", static_cast<std::uint16_t>(i + 1),
+            tasks.push_back(std::make_unique<Script>(world.engine, "t",
+                                                     static_cast<std::uint16_t>(i + 1),
                                                      static_cast<std::uint16_t>(i % 4), stages));
             world.engine.wake(*tasks.back(), static_cast<Cycles>(random.below(40)));
         }
@@ -203,8 +207,8 @@ TEST_CASE("a lock shows nobody a time before the last release, and counts who wa
                 return Step::ready();
             });
         }
-        tasks.push_back(std::make_unique<Script>(world.engine, "t", static_cast<std::uint16_t>(i + 1),
-                                                 i, stages));
+        tasks.push_back(std::make_unique<Script>(world.engine, "t",
+                                                 static_cast<std::uint16_t>(i + 1), i, stages));
         world.engine.wake(*tasks.back(), 0);
     }
     world.engine.run();

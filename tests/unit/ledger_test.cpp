@@ -1,7 +1,6 @@
 // The ledger: whatever moved a clock is in it, so its rows sum to each phase's time exactly.
 
 #include "sim/ledger.h"
-#include "support.h"
 
 #include <doctest/doctest.h>
 
@@ -9,17 +8,20 @@
 #include <map>
 #include <string>
 
+#include "support.h"
+
 using namespace uringsim;
 
 namespace {
 
 /// Few rounds, where the scenario has rounds: exactness does not need many.
 scenarios::ParameterOverrides short_run(const scenarios::Scenario& scenario) {
-    const auto found = std::ranges::find(scenario.parameters, "rounds", &scenarios::Parameter::name);
+    const auto found =
+        std::ranges::find(scenario.parameters, "rounds", &scenarios::Parameter::name);
     return found == scenario.parameters.end()
                ? scenarios::ParameterOverrides{}
-               : scenarios::ParameterOverrides{{"rounds", std::to_string(std::max<std::int64_t>(
-                                                              found->min, 2))}};
+               : scenarios::ParameterOverrides{
+                     {"rounds", std::to_string(std::max<std::int64_t>(found->min, 2))}};
 }
 
 void check_sums(const scenarios::Result& result) {

@@ -181,7 +181,8 @@ namespace {
 
 class Nothing final : public Task {
   public:
-    explicit Nothing(Cpu& cpu) : Task("nothing", TaskId{1}, cpu) {}
+    explicit Nothing(Cpu& cpu)
+        : Task("nothing", TaskId{1}, cpu) {}
     Step step(Cpu& /*cpu*/) override { return Step::done(); }
 };
 

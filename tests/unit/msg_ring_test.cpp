@@ -3,12 +3,13 @@
 
 #include "models/uring/ring.h"
 #include "models/uring/syscalls.h"
-#include "support.h"
 
 #include <doctest/doctest.h>
 
 #include <cerrno>
 #include <vector>
+
+#include "support.h"
 
 using namespace uringsim;
 using models::file_index_alloc;
@@ -43,7 +44,7 @@ class Bench {
     }
     /// The result in the sender's CQE.
     std::int32_t send(const Sqe& sqe) {
-        REQUIRE(source.prepare(cpu(), sqe));
+        tests::prepare(cpu(), source, sqe);
         outcome = source.submit_one(cpu());
         source.flush_completions(cpu());
         const auto cqe = source.cq().reap(cpu());
@@ -105,7 +106,7 @@ TEST_CASE("the target's CQE comes at once, the sender's at the end of the batch"
         Sqe sqe = bench.fd();
         sqe.user_data = 100 + i;
         sqe.target_user_data = 200 + i;
-        REQUIRE(bench.source.prepare(bench.cpu(), sqe));
+        tests::prepare(bench.cpu(), bench.source, sqe);
         bench.source.submit_one(bench.cpu());
         CHECK(bench.target.cq().ready() == i + 1);
         CHECK(bench.source.cq().ready() == 0);
@@ -167,7 +168,7 @@ TEST_CASE("DATA carries its length, to a full ring too; a lost one is -EOVERFLOW
     CHECK(bench.send(sqe) == -EBADFD);
     sqe.target_is_ring = true;
     sqe.target = &bench.source; // DATA to oneself is allowed
-    REQUIRE(bench.source.prepare(bench.cpu(), sqe));
+    tests::prepare(bench.cpu(), bench.source, sqe);
     bench.source.submit_one(bench.cpu());
     bench.source.flush_completions(bench.cpu());
     CHECK(bench.source.cq().ready() == 2);
@@ -177,7 +178,7 @@ TEST_CASE("a message to a ring that was closed before the submission finds a bad
     Bench bench;
     bench.source_file();
     bench.target_table(4);
-    REQUIRE(bench.source.prepare(bench.cpu(), bench.fd()));
+    tests::prepare(bench.cpu(), bench.source, bench.fd());
     bench.kernel.close_ring(bench.cpu(), bench.target);
     bench.kernel.engine().run(); // the target is gone for good
     bench.source.submit_one(bench.cpu());

@@ -5,7 +5,6 @@
 #include "models/uring/ring.h"
 #include "models/uring/syscalls.h"
 #include "sim/random.h"
-#include "support.h"
 
 #include <doctest/doctest.h>
 
@@ -15,6 +14,8 @@
 #include <memory>
 #include <optional>
 #include <vector>
+
+#include "support.h"
 
 using namespace uringsim;
 using models::FileUpdate;
@@ -60,7 +61,9 @@ class NaiveRing {
     };
 
     NaiveRing(NaiveWorld& world, std::size_t cq_size)
-        : world_(world), cq_size_(cq_size), capacity(at(world.design.node_cache_limit)) {}
+        : world_(world)
+        , cq_size_(cq_size)
+        , capacity(at(world.design.node_cache_limit)) {}
 
     int register_sparse(std::size_t slots, std::uint64_t limit) {
         if (slots == 0) {
@@ -224,9 +227,7 @@ class NaiveRing {
 
   private:
     static std::size_t at(std::int64_t value) { return static_cast<std::size_t>(value); }
-    bool per_ring() const {
-        return world_.design.node_lifetime == models::NodeLifetime::per_ring;
-    }
+    bool per_ring() const { return world_.design.node_lifetime == models::NodeLifetime::per_ring; }
 
     NaiveWorld& world_;
     std::size_t cq_size_;
@@ -439,7 +440,9 @@ class Twins {
         compare();
         CHECK(kernel_.rings_alive() == 0);
         const auto& counts = kernel_.engine();
-        const auto total = [&](models::Counter counter) { return counts.ledger().total(id(counter)); };
+        const auto total = [&](models::Counter counter) {
+            return counts.ledger().total(id(counter));
+        };
         using C = models::Counter;
         CHECK(total(C::files_installed) == total(C::files_removed));
         CHECK(total(C::node_alloc) == total(C::node_cache_hit) + total(C::node_cache_miss));
@@ -520,9 +523,9 @@ class Twins {
         std::vector<FileUpdate> entries(1 + pick(10));
         std::vector<std::size_t> files(entries.size());
         for (std::size_t i = 0; i < entries.size(); ++i) {
-            constexpr FileUpdate::Kind kinds[]{
-                FileUpdate::Kind::install, FileUpdate::Kind::install, FileUpdate::Kind::remove,
-                FileUpdate::Kind::remove, FileUpdate::Kind::skip};
+            constexpr FileUpdate::Kind kinds[]{FileUpdate::Kind::install, FileUpdate::Kind::install,
+                                               FileUpdate::Kind::remove, FileUpdate::Kind::remove,
+                                               FileUpdate::Kind::skip};
             files[i] = pick(files_count);
             entries[i].kind = chance(25) ? FileUpdate::Kind::bad_fd : kinds[pick(5)];
             entries[i].file = files_[files[i]];
@@ -556,7 +559,7 @@ class Twins {
             sqe.file_index = static_cast<std::uint32_t>(*index + 1);
         }
         models::Ring& real = *rings_[source].real;
-        REQUIRE(real.prepare(cpu(), sqe));
+        tests::prepare(cpu(), real, sqe);
         REQUIRE(real.submit_one(cpu()) == models::Ring::Submitted::one);
         real.flush_completions(cpu());
         const int result = naive_send(source, target, from, index, sqe);

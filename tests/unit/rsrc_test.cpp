@@ -1,13 +1,15 @@
-// How long the nodes behind registered files live: per node (6.13+) and per ring in order (to 6.12).
+// How long the nodes behind registered files live: per node (6.13+) and per ring in order
+// (to 6.12).
 
 #include "models/uring/ring.h"
 #include "models/uring/syscalls.h"
-#include "support.h"
 
 #include <doctest/doctest.h>
 
 #include <cerrno>
 #include <vector>
+
+#include "support.h"
 
 using namespace uringsim;
 using models::FileUpdate;
@@ -136,8 +138,8 @@ TEST_CASE("unregister: 6.13 and later post the tags of what is installed, 6.12 d
         CHECK(models::unregister_files(bench.cpu(), bench.kernel, bench.ring) == 0);
         CHECK(bench.node_allocs() == before);
         const bool per_ring = std::string(design) == "linux-6.12";
-        CHECK(bench.tags() == (per_ring ? std::vector<std::uint64_t>{}
-                                        : std::vector<std::uint64_t>{77, 33}));
+        CHECK(bench.tags() ==
+              (per_ring ? std::vector<std::uint64_t>{} : std::vector<std::uint64_t>{77, 33}));
         CHECK(bench.file.references == 1);
         bench.close();
     }
