@@ -75,18 +75,23 @@ void Cpu::enqueue(Task& task, Cycles at) {
     if (busy_) {
         return;
     }
-    advance_idle(at);
-    run();
+    wake_up(at);
 }
 
-void Cpu::advance_idle(Cycles at) {
+void Cpu::wake_up(Cycles at) {
     if (at > now_) {
         if (at - now_ >= data_.geometry().aging_idle) {
             data_.age();
             code_.age();
         }
         now_ = at;
+    } else if (now_ > at && !may_continue()) {
+        // The last task left this clock ahead of the wake-up; others come before it.
+        busy_ = true;
+        engine_->schedule(*this, now_);
+        return;
     }
+    run();
 }
 
 void Cpu::raise(SoftIrq& softirq, Cycles at) {
@@ -96,8 +101,7 @@ void Cpu::raise(SoftIrq& softirq, Cycles at) {
     softirq.raised_ = true;
     softirqs_.push_back(&softirq);
     if (!busy_) {
-        advance_idle(at);
-        run();
+        wake_up(at);
     }
 }
 
@@ -131,7 +135,12 @@ void Cpu::run() {
                 if (run_queue_.empty()) {
                     break;
                 }
+                const Cycles before = now_;
                 switch_to(run_queue_.front());
+                if (now_ > before && !may_continue()) {
+                    engine_->schedule(*this, now_); // the switch took time in which others act
+                    return;
+                }
             }
             const Step step = current_->step(*this);
             if (step.kind != Step::Kind::ready) {

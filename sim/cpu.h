@@ -162,7 +162,7 @@ class Cpu final : public Event {
     void run();
     void switch_to(Task& task);
     void park(Step step);
-    void advance_idle(Cycles at);
+    void wake_up(Cycles at);
     void serve_softirqs();
     void share();
     void load_account(PhaseId phase, TaskId task, MechanismId mechanism);

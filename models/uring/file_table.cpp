@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <limits>
 
 namespace uringsim::models {
 
@@ -133,6 +134,7 @@ int FileTable::find_free(sim::Cpu& cpu) {
     if (from == range_start_) {
         return -ENFILE;
     }
+    hint_ = range_start_; // kept even where the second search finds nothing
     return search(cpu, range_start_, from);
 }
 
@@ -241,6 +243,9 @@ int FileTable::release_slot(sim::Cpu& cpu, std::uint32_t slot) {
 int FileTable::update(sim::Cpu& cpu, std::uint32_t offset, std::span<const FileUpdate> entries) {
     const sim::MechanismScope scope(cpu, id(Mechanism::file_table));
     cpu.charge(id(Primitive::files_update_call));
+    if (std::uint64_t{offset} + entries.size() > std::numeric_limits<std::uint32_t>::max()) {
+        return -EOVERFLOW;
+    }
     if (!registered()) {
         return -ENXIO;
     }

@@ -69,8 +69,8 @@ class RsrcLifetime {
     /// that was removed is free, else where to wait for that; ask again after a wake-up.
     virtual sim::WaitQueue* quiesce(sim::Cpu& /*cpu*/) { return nullptr; }
 
-    /// Empties a slot of a table that goes away, after quiesce().
-    virtual void drop(sim::Cpu& cpu, RsrcSlot& slot) { release(cpu, slot); }
+    /// The table goes, with a file in this slot. Drops the file; never fails.
+    virtual void drop(sim::Cpu& cpu, RsrcSlot& slot) = 0;
 
     /// A request starts to use the slot; hand the result to put() when the request is freed.
     virtual Object* get(sim::Cpu& cpu, RsrcSlot& slot) = 0;

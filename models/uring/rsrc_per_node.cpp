@@ -31,6 +31,10 @@ int RsrcPerNode::release(sim::Cpu& cpu, RsrcSlot& slot) {
     return 0;
 }
 
+void RsrcPerNode::drop(sim::Cpu& cpu, RsrcSlot& slot) {
+    release(cpu, slot);
+}
+
 Object* RsrcPerNode::get(sim::Cpu& cpu, RsrcSlot& slot) {
     cpu.touch(slot.node->line());
     ++slot.node->as<RsrcNode>().references;

@@ -38,6 +38,12 @@ int RsrcPerRing::release(sim::Cpu& cpu, RsrcSlot& slot) {
     return 0;
 }
 
+void RsrcPerRing::drop(sim::Cpu& cpu, RsrcSlot& slot) {
+    // __io_sqe_files_unregister: a plain fput, with no node and no CQE for a tag.
+    slot.resource->put(cpu);
+    slot = RsrcSlot{};
+}
+
 Object* RsrcPerRing::get(sim::Cpu& cpu, RsrcSlot& /*slot*/) {
     cpu.touch(current_->line());
     ++current_->as<RsrcNode>().references;
@@ -94,11 +100,6 @@ sim::WaitQueue* RsrcPerRing::quiesce(sim::Cpu& cpu) {
         return nullptr;
     }
     return &quiesced_;
-}
-
-void RsrcPerRing::drop(sim::Cpu& cpu, RsrcSlot& slot) {
-    slot.resource->put(cpu);
-    slot = RsrcSlot{};
 }
 
 void RsrcPerRing::table_unregistered(sim::Cpu& cpu) {

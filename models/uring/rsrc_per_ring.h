@@ -18,10 +18,10 @@ class RsrcPerRing final : public RsrcLifetime {
     int prepare(sim::Cpu& cpu, Object*& node) override;
     void abandon(sim::Cpu& cpu, Object* node) override;
     int release(sim::Cpu& cpu, RsrcSlot& slot) override;
+    void drop(sim::Cpu& cpu, RsrcSlot& slot) override;
     Object* get(sim::Cpu& cpu, RsrcSlot& slot) override;
     void put(sim::Cpu& cpu, Object& node) override;
     sim::WaitQueue* quiesce(sim::Cpu& cpu) override;
-    void drop(sim::Cpu& cpu, RsrcSlot& slot) override;
     void table_unregistered(sim::Cpu& cpu) override;
     std::uint64_t nodes_live() const override {
         return retired_.size() + (current_ != nullptr ? 1 : 0);
