@@ -36,6 +36,7 @@ class FileTable {
     std::uint32_t size() const { return static_cast<std::uint32_t>(slots_.size()); }
     std::uint32_t installed() const { return installed_; }
     bool occupied(std::uint32_t slot) const { return slots_.at(slot).resource != nullptr; }
+    const RsrcSlot& slot(std::uint32_t index) const { return slots_.at(index); }
     /// The file of an occupied slot.
     File& file(std::uint32_t slot) { return static_cast<File&>(*slots_.at(slot).resource); }
 

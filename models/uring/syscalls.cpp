@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <stdexcept>
 
 namespace uringsim::models {
 
@@ -217,6 +218,19 @@ int register_clone_buffers(sim::Cpu& cpu, Kernel& kernel, Ring& ring, Ring& sour
     const sim::LockGuard guard(ring.uring_lock(), cpu);
     const sim::LockGuard other(source.uring_lock(), cpu);
     const int result = ring.buffers().clone(cpu, source.buffers());
+    kernel.note_memory();
+    return result;
+}
+
+int unregister_files(sim::Cpu& cpu, Kernel& kernel, Ring& ring) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
+    enter_register(cpu, kernel);
+    kernel.note_memory();
+    const sim::LockGuard guard(ring.uring_lock(), cpu);
+    if (ring.files().registered() && ring.files().quiesce(cpu) != nullptr) {
+        throw std::logic_error("unregister_files would sleep: use an UnregisterCall");
+    }
+    const int result = ring.files().unregister(cpu);
     kernel.note_memory();
     return result;
 }

@@ -79,6 +79,8 @@ class UnregisterCall {
 int register_files(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::span<File* const> files);
 int register_files_sparse(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint32_t slots,
                           bool opt_in);
+/// An UnregisterCall where nothing can make it wait. Throws std::logic_error where something does.
+int unregister_files(sim::Cpu& cpu, Kernel& kernel, Ring& ring);
 int register_file_alloc_range(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint32_t offset,
                               std::uint32_t length);
 int register_buffers(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::span<const UserBuffer> buffers);
