@@ -3,7 +3,6 @@
 #include "analysis/published.h"
 #include "analysis/run.h"
 #include "scenarios/configuration.h"
-#include "scenarios/scenario.h"
 
 #include <array>
 #include <utility>
@@ -38,8 +37,8 @@ std::string read_as(FileKind kind, const Library& library, const JsonNode& root,
                     Diagnostics& diagnostics) {
     switch (kind) {
     case FileKind::scenario: {
-        const auto scenario = check_scenario(library, root, diagnostics);
-        return scenario ? scenario->name : "";
+        const auto prepared = prepare_parsed(library, root, {}, diagnostics);
+        return prepared ? prepared->scenario.name : "";
     }
     case FileKind::design: {
         const auto design = library.design(root, diagnostics);

@@ -91,8 +91,8 @@ std::vector<PublishedMatch> match_changes(const Comparison& comparison,
 } // namespace
 
 std::vector<MovedMechanism> cost_by_mechanism(const Result& result, const PhaseResult& phase) {
-    const double operations = static_cast<double>(phase.operations) *
-                              static_cast<double>(phase.cycles_by_round.size());
+    const double operations =
+        static_cast<double>(phase.operations) * static_cast<double>(phase.cycles_by_round.size());
     std::vector<MovedMechanism> costs;
     if (operations == 0) {
         return costs;

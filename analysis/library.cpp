@@ -79,8 +79,9 @@ bool is_data_folder(const fs::path& path) {
 class BaseLoader {
   public:
     BaseLoader(const Library& library, const JsonNode& root, Diagnostics& diagnostics)
-        : library_(library), folder_(fs::path(root.file()).parent_path()),
-          diagnostics_(diagnostics) {
+        : library_(library)
+        , folder_(fs::path(root.file()).parent_path())
+        , diagnostics_(diagnostics) {
         loaded_.push_back(root);
     }
 

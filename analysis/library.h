@@ -34,7 +34,8 @@ std::vector<std::filesystem::path> data_folders(const std::filesystem::path& exe
 /// they refer to.
 class Library {
   public:
-    explicit Library(std::filesystem::path root) : root_(std::move(root)) {}
+    explicit Library(std::filesystem::path root)
+        : root_(std::move(root)) {}
 
     /// The library in `folder` if one is given, else in $URINGSIM_DATA, else in the first of
     /// data_folders() that is there. Nothing after reporting.

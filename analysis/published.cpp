@@ -3,6 +3,7 @@
 #include "analysis/library.h"
 #include "analysis/run.h"
 #include "models/design.h"
+#include "scenarios/configuration.h"
 
 #include <fmt/format.h>
 
@@ -23,6 +24,14 @@ constexpr std::array<std::string_view, 3> metric_names{"ns_per_operation", "us",
 constexpr std::array<std::string_view, 2> gate_names{"pass", "fail"};
 constexpr std::array<std::string_view, 2> use_names{"fit", "predict"};
 
+/// A JSON value as a user would write it on the command line.
+std::string value_text(const JsonNode& node) {
+    if (node.is_boolean()) {
+        return node.boolean() ? "true" : "false";
+    }
+    return node.is_number() || node.is_string() ? node.text() : node.describe();
+}
+
 void read_parameters(ObjectReader& reader, PublishedFigure& figure, Diagnostics& diagnostics) {
     const JsonNode* object = reader.optional_object("parameters");
     if (object == nullptr) {
@@ -36,22 +45,26 @@ void read_parameters(ObjectReader& reader, PublishedFigure& figure, Diagnostics&
     }
 }
 
-/// A knob's value as users write it, from the JSON of a design.
+/// Reports a knob that a design would not take.
+void check_knob(const JsonNode& node, Diagnostics& diagnostics) {
+    models::Design design;
+    Diagnostics found;
+    scenarios::apply_knobs(design, {{node.key(), value_text(node)}}, found);
+    for (const scenarios::Diagnostic& diagnostic : found.all()) {
+        if (diagnostic.pointer.starts_with("--set ")) { // else a conflict, of no meaning here
+            node.report(diagnostic.message, diagnostics);
+        }
+    }
+}
+
 void read_knobs(ObjectReader& reader, PublishedFigure& figure, Diagnostics& diagnostics) {
     const JsonNode* object = reader.optional_object("knobs");
     if (object == nullptr) {
         return;
     }
     for (const JsonNode& node : object->children()) {
-        if (models::find_knob(node.key()) == nullptr) {
-            node.report_key("there is no such knob; `uringsim list knobs` names all", diagnostics);
-        } else if (node.is_boolean()) {
-            figure.knobs.emplace_back(node.key(), node.boolean() ? "true" : "false");
-        } else if (node.is_number() || node.is_string()) {
-            figure.knobs.emplace_back(node.key(), node.text());
-        } else {
-            node.report("must be the value of a knob; got " + node.describe(), diagnostics);
-        }
+        check_knob(node, diagnostics);
+        figure.knobs.emplace_back(node.key(), value_text(node));
     }
 }
 

@@ -59,6 +59,41 @@ std::string name_in(const JsonNode& scenario, std::string_view key, std::string 
                                                                          : std::move(fallback);
 }
 
+/// The CPU of a task of the scenario, or, where that is in error, of what can be read of it.
+std::int64_t cpu_of(const JsonNode& task, const std::optional<scenarios::Scenario>& scenario,
+                    std::size_t index) {
+    if (scenario) {
+        return scenario->tasks.at(index).cpu;
+    }
+    constexpr std::int64_t max = 1023; // beyond it the reader of the scenario has reported it
+    const JsonNode* cpu = task.find("cpu");
+    std::string ignored;
+    return cpu != nullptr && cpu->is_number()
+               ? scenarios::parse_integer(cpu->text(), {0, max}, ignored).value_or(0)
+               : 0;
+}
+
+/// Reports each task that is on a CPU that the machine does not have. `root` is the scenario's
+/// file.
+void check_cpus(const JsonNode& root, const std::optional<scenarios::Scenario>& scenario,
+                const models::Machine& machine, Diagnostics& diagnostics) {
+    const JsonNode* tasks = root.find("tasks");
+    if (tasks == nullptr || !tasks->is_array()) {
+        return;
+    }
+    for (std::size_t i = 0; i < tasks->children().size(); ++i) {
+        const JsonNode& task = tasks->children()[i];
+        const std::int64_t given = cpu_of(task, scenario, i);
+        if (given >= machine.cpus) {
+            const JsonNode* cpu = task.find("cpu");
+            (cpu != nullptr ? *cpu : task)
+                .report(fmt::format("must be a whole number from 0 to {} on machine {}; got {}",
+                                    machine.cpus - 1, machine.name, given),
+                        diagnostics);
+        }
+    }
+}
+
 bool wrong_for_all(const Diagnostics& diagnostics, std::size_t from) {
     for (std::size_t i = from; i < diagnostics.size(); ++i) {
         if (diagnostics.all()[i].pointer.starts_with("--set ")) {
@@ -70,13 +105,12 @@ bool wrong_for_all(const Diagnostics& diagnostics, std::size_t from) {
 
 std::vector<EffectiveDesign> read_designs(const Library& library, const RunRequest& request,
                                           const scenarios::Scenario& scenario,
-                                          const JsonNode& scenario_node,
-                                          Diagnostics& diagnostics) {
+                                          const JsonNode& scenario_node, Diagnostics& diagnostics) {
     std::vector<std::optional<std::string>> wanted(request.designs.begin(), request.designs.end());
     if (wanted.empty()) {
         wanted.emplace_back(); // the scenario's own
     }
-    const std::string option = request.designs.size() > 1 ? "--designs" : "--design";
+    const std::string& option = request.design_option;
     std::vector<EffectiveDesign> designs;
     std::set<std::string> seen;
     bool set_is_good = true;
@@ -110,50 +144,47 @@ std::optional<PreparedRuns> prepare(const Library& library, const RunRequest& re
     if (!node) {
         return std::nullopt;
     }
+    auto prepared = prepare_parsed(library, *node, request, diagnostics);
+    auto published = load_published(library, diagnostics);
+    if (!prepared || diagnostics.size() > reported_before) {
+        return std::nullopt;
+    }
+    prepared->published = std::move(published);
+    return prepared;
+}
+
+std::optional<PreparedRuns> prepare_parsed(const Library& library, const JsonNode& root,
+                                           const RunRequest& request, Diagnostics& diagnostics) {
+    const std::size_t reported_before = diagnostics.size();
     PreparedRuns prepared;
-    const auto scenario = scenarios::read_scenario(*node, request.parameters, diagnostics);
+    const auto scenario = scenarios::read_scenario(root, request.parameters, diagnostics);
     // A scenario in error still names its design and machine: read on, to report their errors too.
     prepared.scenario = scenario.value_or(scenarios::Scenario{});
     if (!scenario) {
-        prepared.scenario.design = name_in(*node, "design", "linux-6.18");
-        prepared.scenario.machine = name_in(*node, "machine", "i7-12700kf");
+        prepared.scenario.design = name_in(root, "design", "linux-6.18");
+        prepared.scenario.machine = name_in(root, "machine", "i7-12700kf");
     }
     prepared.scenario.seed = request.seed.value_or(prepared.scenario.seed);
-    prepared.designs = read_designs(library, request, prepared.scenario, *node, diagnostics);
+    prepared.designs = read_designs(library, request, prepared.scenario, root, diagnostics);
     const auto machine_node = load_named(library, FileKind::machine, request.machine, "--machine",
-                                         prepared.scenario.machine, *node, diagnostics);
+                                         prepared.scenario.machine, root, diagnostics);
     const auto machine =
         machine_node ? scenarios::read_machine(*machine_node, diagnostics) : std::nullopt;
     if (machine) {
         prepared.machine = *machine;
-        check_cpus(*node, prepared.scenario, *machine, diagnostics);
+        check_cpus(root, scenario, *machine, diagnostics);
     }
-    prepared.published = load_published(library, diagnostics);
     if (diagnostics.size() > reported_before) {
         return std::nullopt;
     }
     return prepared;
 }
 
-void check_cpus(const JsonNode& root, const scenarios::Scenario& scenario,
-                const models::Machine& machine, Diagnostics& diagnostics) {
-    const JsonNode* tasks = root.find("tasks");
-    for (std::size_t i = 0; i < scenario.tasks.size(); ++i) {
-        if (scenario.tasks[i].cpu < machine.cpus) {
-            continue;
-        }
-        const JsonNode& task = tasks->children().at(i);
-        const JsonNode* cpu = task.find("cpu");
-        (cpu != nullptr ? *cpu : task)
-            .report(fmt::format("must be a whole number from 0 to {} on machine {}; got {}",
-                                machine.cpus - 1, machine.name, scenario.tasks[i].cpu),
-                    diagnostics);
-    }
-}
-
 Run execute(const PreparedRuns& prepared, const EffectiveDesign& design) {
     Run run{scenarios::replay(prepared.scenario, design.design, prepared.machine),
-            prepared.machine, design.changed, {}};
+            prepared.machine,
+            design.changed,
+            {}};
     run.published = match_published(prepared.published, run.result, run.changed_knobs);
     return run;
 }

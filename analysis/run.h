@@ -18,8 +18,9 @@ namespace uringsim::analysis {
 
 /// What a user asks for: a scenario, and what shall differ from what it says.
 struct RunRequest {
-    std::string scenario;              ///< a shipped name or a path
-    std::vector<std::string> designs;  ///< none: the scenario's own
+    std::string scenario;                   ///< a shipped name or a path
+    std::vector<std::string> designs;       ///< none: the scenario's own
+    std::string design_option = "--design"; ///< where they were given, for messages
     std::optional<std::string> machine;
     scenarios::ParameterOverrides parameters;
     scenarios::KnobOverrides knobs; ///< for every design
@@ -52,9 +53,10 @@ struct Run {
 std::optional<PreparedRuns> prepare(const Library& library, const RunRequest& request,
                                     scenarios::Diagnostics& diagnostics);
 
-/// Reports each task that is on a CPU that the machine does not have. `root` is the scenario's file.
-void check_cpus(const scenarios::JsonNode& root, const scenarios::Scenario& scenario,
-                const models::Machine& machine, scenarios::Diagnostics& diagnostics);
+/// The same for a scenario that has been parsed; without published figures.
+std::optional<PreparedRuns> prepare_parsed(const Library& library, const scenarios::JsonNode& root,
+                                           const RunRequest& request,
+                                           scenarios::Diagnostics& diagnostics);
 
 /// Runs one of the prepared designs. Throws scenarios::RunError.
 Run execute(const PreparedRuns& prepared, const EffectiveDesign& design);

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 namespace uringsim::scenarios {
 
@@ -49,8 +48,9 @@ std::optional<std::int64_t> ValueReader::integer(const JsonNode& node,
         for (const Parameter& parameter : scenario_.parameters) {
             names.push_back("$" + parameter.name);
         }
-        std::string message = fmt::format("\"{}\" is no parameter of this scenario; it declares {}",
-                                          node.text(), names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+        std::string message =
+            fmt::format("\"{}\" is no parameter of this scenario; it declares {}", node.text(),
+                        names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
         if (const auto near = did_you_mean(node.text(), names)) {
             message += fmt::format("; did you mean \"{}\"?", *near);
         }
@@ -58,8 +58,9 @@ std::optional<std::int64_t> ValueReader::integer(const JsonNode& node,
         return std::nullopt;
     }
     if (found->value < range.min || found->value > range.max) {
-        node.report(fmt::format("must be {}; {} is {}", range.to_string(), node.text(), found->value),
-                    diagnostics_);
+        node.report(
+            fmt::format("must be {}; {} is {}", range.to_string(), node.text(), found->value),
+            diagnostics_);
         return std::nullopt;
     }
     return found->value;
@@ -126,7 +127,8 @@ constexpr std::int64_t max_cpu = 1023;
 class ProgramReader {
   public:
     ProgramReader(const ValueReader& values, std::vector<Instruction>& program)
-        : values_(values), program_(program) {}
+        : values_(values)
+        , program_(program) {}
 
     void block(const JsonNode& array, std::optional<sim::PhaseId> phase) {
         for (const JsonNode& node : array.children()) {
@@ -155,7 +157,8 @@ class ProgramReader {
         reader.ignore("comment");
         const std::uint64_t times =
             values_.required_integer(reader, "repeat", {0, 1LL << 31, "rounds"});
-        const std::uint64_t warmup = values_.integer_or(reader, "warmup", {0, 1LL << 31, "rounds"}, 0);
+        const std::uint64_t warmup =
+            values_.integer_or(reader, "warmup", {0, 1LL << 31, "rounds"}, 0);
         const JsonNode* body = reader.array("do", 1);
         reader.finish();
         const std::size_t begin = program_.size();
@@ -197,74 +200,100 @@ class ProgramReader {
     }
 
     void emit(const JsonNode& node, op::Any operation) {
-        program_.push_back({std::move(operation),
-                            fmt::format("{}:{}:{}: {}", node.file(), node.position().line,
-                                        node.position().column, node.pointer())});
+        program_.push_back(
+            {std::move(operation), fmt::format("{}:{}:{}: {}", node.file(), node.position().line,
+                                               node.position().column, node.pointer())});
     }
 
     const ValueReader& values_;
     std::vector<Instruction>& program_;
 };
 
-Parameter read_parameter(const JsonNode& node, Diagnostics& diagnostics) {
+/// The "max" of a parameter: a number, or "$name" of a parameter declared before it.
+std::int64_t read_maximum(ObjectReader& reader, const ValueReader& values, std::int64_t min) {
+    const JsonNode* node = reader.optional("max");
+    if (node == nullptr) {
+        return max_parameter;
+    }
+    const IntegerRange range{min, max_parameter, "", "an earlier parameter such as \"$slots\""};
+    return values.integer(*node, range).value_or(max_parameter);
+}
+
+Parameter read_parameter(const JsonNode& node, const ValueReader& values) {
     Parameter parameter;
     parameter.name = node.key();
     parameter.max = max_parameter;
     if (node.is_object()) {
-        ObjectReader reader(node, diagnostics);
+        ObjectReader reader(node, values.diagnostics());
         parameter.min = reader.integer_or("min", {0, max_parameter}, 0);
-        parameter.max = reader.integer_or("max", {parameter.min, max_parameter}, max_parameter);
+        parameter.max = read_maximum(reader, values, parameter.min);
         parameter.unit = reader.string_or("unit", "");
         parameter.help = reader.string_or("help", "");
         parameter.default_value =
-            reader.integer("default", {parameter.min, parameter.max, parameter.unit}).value_or(0);
+            reader.integer("default", {parameter.min, max_parameter, parameter.unit}).value_or(0);
         reader.finish();
     } else {
-        parameter.default_value = get_integer(node, {0, max_parameter}, diagnostics).value_or(0);
+        parameter.default_value =
+            get_integer(node, {0, max_parameter}, values.diagnostics()).value_or(0);
     }
-    parameter.value = parameter.default_value;
+    // A smaller table given on the command line takes the defaults that depend on it along.
+    parameter.value = std::min(parameter.default_value, parameter.max);
     return parameter;
 }
 
-void read_parameters(ObjectReader& reader, Scenario& scenario, Diagnostics& diagnostics) {
-    if (const JsonNode* object = reader.optional_object("parameters")) {
-        for (const JsonNode& node : object->children()) {
-            scenario.parameters.push_back(read_parameter(node, diagnostics));
-        }
-    }
-}
-
-void apply_overrides(Scenario& scenario, const ParameterOverrides& overrides,
-                     Diagnostics& diagnostics) {
-    std::vector<std::string> names;
-    for (const Parameter& parameter : scenario.parameters) {
-        names.push_back(parameter.name);
-    }
-    std::set<std::string> seen;
+void override_value(Parameter& parameter, const ParameterOverrides& overrides,
+                    Diagnostics& diagnostics) {
+    bool seen = false;
     for (const auto& [name, text] : overrides) {
+        if (name != parameter.name) {
+            continue;
+        }
         const std::string option = "--param " + name;
-        if (!seen.insert(name).second) {
+        if (seen) {
             diagnostics.add_option(option, "given twice");
-            continue;
         }
-        const auto found = std::ranges::find(scenario.parameters, name, &Parameter::name);
-        if (found == scenario.parameters.end()) {
-            std::string message = fmt::format("{} has no such parameter; it declares {}", scenario.name,
-                                              names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
-            if (const auto near = did_you_mean(name, names)) {
-                message += fmt::format("; did you mean \"{}\"?", *near);
-            }
-            diagnostics.add_option(option, message);
-            continue;
-        }
+        seen = true;
         std::string error;
-        const auto value = parse_integer(text, {found->min, found->max, found->unit}, error);
+        const auto value =
+            parse_integer(text, {parameter.min, parameter.max, parameter.unit}, error);
         if (value) {
-            found->value = *value;
+            parameter.value = *value;
         } else {
             diagnostics.add_option(option, error);
         }
     }
+}
+
+void report_unknown_overrides(const Scenario& scenario, const ParameterOverrides& overrides,
+                              Diagnostics& diagnostics) {
+    std::vector<std::string> names;
+    for (const Parameter& parameter : scenario.parameters) {
+        names.push_back(parameter.name);
+    }
+    for (const auto& [name, text] : overrides) {
+        if (std::ranges::find(names, name) != names.end()) {
+            continue;
+        }
+        std::string message =
+            fmt::format("{} has no such parameter; it declares {}", scenario.name,
+                        names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+        if (const auto near = did_you_mean(name, names)) {
+            message += fmt::format("; did you mean \"{}\"?", *near);
+        }
+        diagnostics.add_option("--param " + name, message);
+    }
+}
+
+void read_parameters(ObjectReader& reader, const ValueReader& values,
+                     const ParameterOverrides& overrides) {
+    Scenario& scenario = values.scenario();
+    if (const JsonNode* object = reader.optional_object("parameters")) {
+        for (const JsonNode& node : object->children()) {
+            scenario.parameters.push_back(read_parameter(node, values));
+            override_value(scenario.parameters.back(), overrides, values.diagnostics());
+        }
+    }
+    report_unknown_overrides(scenario, overrides, values.diagnostics());
 }
 
 void read_rings(ObjectReader& reader, const ValueReader& values) {
@@ -296,7 +325,8 @@ void read_tasks(ObjectReader& reader, const ValueReader& values) {
         ObjectReader task(node, values.diagnostics());
         TaskSpec spec;
         spec.name = task.name("name").value_or("");
-        spec.cpu = static_cast<std::uint16_t>(values.integer_or(task, "cpu", {0, max_cpu, "cpu"}, 0));
+        spec.cpu =
+            static_cast<std::uint16_t>(values.integer_or(task, "cpu", {0, max_cpu, "cpu"}, 0));
         const JsonNode* program = task.array("program", 1);
         task.finish();
         if (program != nullptr) {
@@ -319,9 +349,8 @@ std::optional<Scenario> read_scenario(const JsonNode& root, const ParameterOverr
     scenario.machine = reader.string_or("machine", "i7-12700kf");
     scenario.design = reader.string_or("design", "linux-6.18");
     scenario.seed = reader.unsigned_integer_or("seed", {}, 1);
-    read_parameters(reader, scenario, diagnostics);
-    apply_overrides(scenario, overrides, diagnostics);
     const ValueReader values(scenario, diagnostics);
+    read_parameters(reader, values, overrides);
     read_rings(reader, values);
     read_tasks(reader, values);
     reader.finish();

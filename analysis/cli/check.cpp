@@ -11,7 +11,7 @@ namespace uringsim::analysis {
 int check_command(const Invocation& invocation) {
     Options options("check",
                     "Parses and validates scenarios, designs, machines and published figures, and "
-                    "reports all\nerrors of all files. Exit status 1 where there is any.",
+                    "reports all errors of all files. Exit status 1 where there is any.",
                     "FILE...");
     add_data_option(options);
     if (!options.parse(invocation.args, invocation.out)) {

@@ -25,12 +25,14 @@ constexpr std::array table{
 };
 
 std::string overview() {
-    std::string text = "usage: uringsim COMMAND ...\n"
-                       "Simulates what the resource paths of io_uring cost, and why.\n\ncommands:\n";
+    std::string text =
+        "usage: uringsim COMMAND ...\n"
+        "Simulates what the resource paths of io_uring cost, and why.\n\ncommands:\n";
     for (const Command& command : table) {
         text += fmt::format("  {:<9}{}\n", command.name, command.help);
     }
-    return text + "\n`uringsim COMMAND --help` says more; `uringsim --version` names the version.\n";
+    return text +
+           "\n`uringsim COMMAND --help` says more; `uringsim --version` names the version.\n";
 }
 
 std::string unknown_command(const std::string& name) {

@@ -27,8 +27,8 @@ std::size_t find_baseline(const std::optional<std::string>& wanted,
     if (found != names.end()) {
         return static_cast<std::size_t>(found - names.begin());
     }
-    std::string message = fmt::format("\"{}\" is none of --designs {}", *wanted,
-                                      fmt::join(names, ","));
+    std::string message =
+        fmt::format("\"{}\" is none of --designs {}", *wanted, fmt::join(names, ","));
     if (const auto near = scenarios::did_you_mean(*wanted, names)) {
         message += fmt::format("; did you mean \"{}\"?", *near);
     }
@@ -42,7 +42,8 @@ std::vector<Run> execute_all(const PreparedRuns& prepared) {
         try {
             runs.push_back(execute(prepared, design));
         } catch (const scenarios::RunError& error) {
-            throw scenarios::RunError(fmt::format("design {}: {}", design.design.name, error.what()));
+            throw scenarios::RunError(
+                fmt::format("design {}: {}", design.design.name, error.what()));
         }
     }
     return runs;
@@ -53,7 +54,7 @@ std::vector<Run> execute_all(const PreparedRuns& prepared) {
 int compare_command(const Invocation& invocation) {
     Options options("compare",
                     "Runs a scenario on several designs: what each phase costs, how that differs "
-                    "from the\nbaseline, and which mechanisms account for the difference.",
+                    "from the baseline, and which mechanisms account for the difference.",
                     "SCENARIO");
     options.value("designs", "A,B,C", "designs, by name or path")
         .value("baseline", "A", "the one of them to compare with; without it the first");
@@ -66,6 +67,7 @@ int compare_command(const Invocation& invocation) {
     }
     scenarios::Diagnostics diagnostics;
     RunRequest request = read_request(options, diagnostics);
+    request.design_option = "--designs";
     request.designs = read_list(*options.get("designs"), "--designs", diagnostics);
     const std::size_t baseline =
         find_baseline(options.get("baseline"), request.designs, diagnostics);

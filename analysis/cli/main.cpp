@@ -7,9 +7,8 @@
 #include <sstream>
 #include <string>
 #include <string_view>
-#include <vector>
-
 #include <unistd.h>
+#include <vector>
 
 namespace {
 

@@ -1,5 +1,6 @@
 #include "analysis/cli/options.h"
 
+#include "analysis/export/table.h"
 #include "scenarios/did_you_mean.h"
 
 #include <boost/program_options.hpp>
@@ -24,8 +25,10 @@ std::string long_name(const std::string& name) {
 } // namespace
 
 Options::Options(std::string_view command, std::string_view help, std::string_view arguments)
-    : command_(command), help_(help), argument_name_(arguments),
-      description_("options", help_columns) {
+    : command_(command)
+    , help_(help)
+    , argument_name_(arguments)
+    , description_("options", help_columns) {
     description_.add_options()("help,h", "say what the command does and takes");
     names_.emplace_back("--help");
 }
@@ -47,7 +50,7 @@ std::string Options::usage() const {
     std::ostringstream text;
     text << "usage: uringsim " << command_ << (argument_name_.empty() ? "" : " ") << argument_name_
          << " [options]\n"
-         << help_ << "\n\n"
+         << wrapped(help_, 0) << "\n\n"
          << description_;
     return text.str();
 }
@@ -120,8 +123,7 @@ void add_data_option(Options& options) {
 }
 
 void add_run_options(Options& options) {
-    options
-        .value("machine", "M", "machine, by name or path, in place of the scenario's")
+    options.value("machine", "M", "machine, by name or path, in place of the scenario's")
         .repeated("set", "KNOB=VALUE", "set a knob of the design; may be repeated")
         .repeated("param", "NAME=VALUE", "set a parameter of the scenario; may be repeated")
         .value("seed", "N", "seed of the random streams, in place of the scenario's")

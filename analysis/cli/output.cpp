@@ -1,10 +1,12 @@
-#include "analysis/cli/cli.h"
 #include "analysis/cli/output.h"
+
+#include "analysis/cli/cli.h"
+
+#include <fmt/format.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,7 +20,8 @@ namespace {
 /// An open file; closes itself.
 class Descriptor {
   public:
-    explicit Descriptor(int fd) : fd_(fd) {}
+    explicit Descriptor(int fd)
+        : fd_(fd) {}
     Descriptor(const Descriptor&) = delete;
     Descriptor& operator=(const Descriptor&) = delete;
     ~Descriptor() {
@@ -54,7 +57,7 @@ bool write_all(int fd, std::string_view text) {
 
 /// Makes an empty file beside `path`; `name` gets its name. Its fd is negative where that failed.
 int make_beside(const fs::path& path, std::string& name) {
-    name = (path.parent_path() / ("." + path.filename().string() + ".XXXXXX")).string();
+    name = (path.parent_path() / fmt::format(".{}.XXXXXX", path.filename().string())).string();
     return ::mkostemp(name.data(), O_CLOEXEC);
 }
 
@@ -81,9 +84,8 @@ bool replace(const fs::path& path, std::string_view text, std::string& error) {
     if (!file.is_open()) {
         return fail(error);
     }
-    const bool done = write_all(file.get(), text) &&
-                      ::fchmod(file.get(), mode_for(path)) == 0 && file.close() &&
-                      ::rename(name.c_str(), path.c_str()) == 0;
+    const bool done = write_all(file.get(), text) && ::fchmod(file.get(), mode_for(path)) == 0 &&
+                      file.close() && ::rename(name.c_str(), path.c_str()) == 0;
     if (!done) {
         fail(error);
         ::unlink(name.c_str());

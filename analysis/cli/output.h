@@ -27,7 +27,8 @@ class OutputFile {
 
   private:
     OutputFile(std::filesystem::path path, bool replaced)
-        : path_(std::move(path)), replaced_(replaced) {}
+        : path_(std::move(path))
+        , replaced_(replaced) {}
 
     std::filesystem::path path_; ///< symbolic links followed
     bool replaced_;              ///< by renaming; else written in place

@@ -1,8 +1,9 @@
+#include "analysis/run.h"
+
 #include "analysis/cli/cli.h"
 #include "analysis/cli/options.h"
 #include "analysis/cli/output.h"
 #include "analysis/library.h"
-#include "analysis/run.h"
 #include "scenarios/replay.h"
 
 namespace uringsim::analysis {
@@ -10,7 +11,7 @@ namespace uringsim::analysis {
 int run_command(const Invocation& invocation) {
     Options options("run",
                     "Runs a scenario, a shipped one by name or a file by path, and says what each "
-                    "phase cost\nand why.",
+                    "phase cost and why.",
                     "SCENARIO");
     options.value("design", "D", "design, by name or path, in place of the scenario's");
     add_run_options(options);

@@ -65,8 +65,7 @@ void add_costs(Rows& rows, const Result& result, const PhaseResult& phase) {
     rows.add(phase.name, "rounds", "rounds", fmt::format("{}", phase.cycles_by_round.size()));
     rows.add(phase.name, "cycles", "cycles", exact_number(phase.mean_cycles()));
     rows.add(phase.name, "ns", "ns", exact_number(result.ns(phase.mean_cycles())));
-    rows.add(phase.name, "ns_per_operation", "ns",
-             exact_number(ns_per_operation(result, phase)));
+    rows.add(phase.name, "ns_per_operation", "ns", exact_number(ns_per_operation(result, phase)));
     rows.add(phase.name, "ns_min", "ns", exact_number(result.ns(scatter.min_cycles)));
     rows.add(phase.name, "ns_median", "ns", exact_number(result.ns(scatter.median_cycles)));
     rows.add(phase.name, "ns_max", "ns", exact_number(result.ns(scatter.max_cycles)));
@@ -80,8 +79,7 @@ void add_costs(Rows& rows, const Result& result, const PhaseResult& phase) {
 void add_counters(Rows& rows, const std::string& phase, const scenarios::CounterValues& counters) {
     for (const auto& [name, value] : counters) {
         const auto counter = models::find_counter(name);
-        rows.add(phase, name, counter ? models::info(*counter).unit : "",
-                 fmt::format("{}", value));
+        rows.add(phase, name, counter ? models::info(*counter).unit : "", fmt::format("{}", value));
     }
 }
 
@@ -92,7 +90,8 @@ void add_memory(Rows& rows, const scenarios::MemoryResult& memory) {
     rows.add("", "node_array_peak_bytes", "bytes", fmt::format("{}", memory.node_array_bytes_peak));
     rows.add("", "retained_peak_bytes", "bytes", fmt::format("{}", memory.retained_bytes_peak));
     rows.add("", "node_slabs_at_end", "slabs", fmt::format("{}", memory.node_slabs_at_end));
-    rows.add("", "node_slabs_at_end_bytes", "bytes", fmt::format("{}", memory.node_slab_bytes_at_end));
+    rows.add("", "node_slabs_at_end_bytes", "bytes",
+             fmt::format("{}", memory.node_slab_bytes_at_end));
 }
 
 void add_published(Rows& rows, const std::vector<PublishedMatch>& matches) {

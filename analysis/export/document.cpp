@@ -95,14 +95,14 @@ Section phase_section(const Run& run) {
                  {"error"}});
     for (const PhaseResult& phase : run.result.phases) {
         const PublishedMatch* match = match_for(run, phase.name);
-        table.add_row({shortened(phase.name, max_name_width), fmt::format("{}", phase.operations),
-                       fmt::format("{}", phase.cycles_by_round.size()),
-                       short_number(run.result.ns(phase.mean_cycles()) / 1000.0),
-                       short_number(ns_per_operation(run.result, phase)),
-                       fmt::format("{:.1f} %", statistics(phase).cv_percent),
-                       match != nullptr ? metric_value(match->figure.metric, match->figure.value)
-                                        : "",
-                       match != nullptr ? error_text(*match) : ""});
+        table.add_row(
+            {shortened(phase.name, max_name_width), fmt::format("{}", phase.operations),
+             fmt::format("{}", phase.cycles_by_round.size()),
+             short_number(run.result.ns(phase.mean_cycles()) / 1000.0),
+             short_number(ns_per_operation(run.result, phase)),
+             fmt::format("{:.1f} %", statistics(phase).cv_percent),
+             match != nullptr ? metric_value(match->figure.metric, match->figure.value) : "",
+             match != nullptr ? error_text(*match) : ""});
     }
     table.drop_empty_columns();
     return {"phases", std::move(table), {}};
@@ -179,8 +179,7 @@ Section memory_section(const Result& result) {
                    fmt::format("{}", memory.nodes_live_peak * memory.node_slot_bytes)});
     table.add_row({"cached at most", fmt::format("{}", memory.nodes_cached_peak),
                    fmt::format("{}", memory.nodes_cached_peak * memory.node_slot_bytes)});
-    table.add_row(
-        {"pointer arrays at most", "", fmt::format("{}", memory.node_array_bytes_peak)});
+    table.add_row({"pointer arrays at most", "", fmt::format("{}", memory.node_array_bytes_peak)});
     table.add_row({"retained at most", "", fmt::format("{}", memory.retained_bytes_peak)});
     table.add_row({"slabs at the end", fmt::format("{}", memory.node_slabs_at_end),
                    fmt::format("{}", memory.node_slab_bytes_at_end)});
@@ -224,11 +223,15 @@ Section compared_phase(const Comparison& comparison, const PhaseResult& phase) {
              match != nullptr ? error_text(*match) : ""});
     }
     table.drop_empty_columns();
-    return {fmt::format("{}: {} operation{} a round, {} rounds", phase.name, phase.operations,
-                        phase.operations == 1 ? "" : "s", phase.cycles_by_round.size()),
+    const std::size_t rounds = phase.cycles_by_round.size();
+    return {fmt::format("{}: {} operation{} a round, {} round{}", phase.name, phase.operations,
+                        phase.operations == 1 ? "" : "s", rounds, rounds == 1 ? "" : "s"),
             std::move(table),
             {}};
 }
+
+/// Less than this shows as 0.00.
+constexpr double smallest_shown_ns = 0.005;
 
 /// How many of the mechanisms, largest first, account for all but a twentieth of what moved.
 std::size_t mechanisms_to_show(const std::vector<MovedMechanism>& moved) {
@@ -240,29 +243,31 @@ std::size_t mechanisms_to_show(const std::vector<MovedMechanism>& moved) {
     }
     double shown = 0;
     std::size_t count = 0;
-    while (count < std::min(moved.size(), at_most) && shown < enough * all) {
+    while (count < std::min(moved.size(), at_most) && shown < enough * all &&
+           std::abs(moved[count].ns_per_operation) >= smallest_shown_ns) {
         shown += std::abs(moved[count++].ns_per_operation);
     }
     return count;
 }
 
+/// "rfc-0001: -1.54 ns = slab -3.17, node_cache +1.11, rest +0.52".
 std::string moved_line(const Change& change) {
-    std::string line = fmt::format("{}: {} ns", change.design,
-                                   signed_number(change.change_ns_per_operation));
-    if (change.moved.empty()) {
-        return line + ", nothing moved";
-    }
+    std::string line = fmt::format("{}: {}{}ns", change.design,
+                                   signed_number(change.change_ns_per_operation), no_break);
     const std::size_t shown = mechanisms_to_show(change.moved);
+    if (shown == 0) {
+        return line + ", nothing moved by 0.01 ns or more";
+    }
     for (std::size_t i = 0; i < shown; ++i) {
-        line += fmt::format("{} {} {}", i == 0 ? " =" : ",", change.moved[i].mechanism,
+        line += fmt::format("{} {}{}{}", i == 0 ? " =" : ",", change.moved[i].mechanism, no_break,
                             signed_number(change.moved[i].ns_per_operation));
     }
     double rest = 0;
     for (std::size_t i = shown; i < change.moved.size(); ++i) {
         rest += change.moved[i].ns_per_operation;
     }
-    if (shown < change.moved.size()) {
-        line += fmt::format(", rest {}", signed_number(rest));
+    if (std::abs(rest) >= smallest_shown_ns) {
+        line += fmt::format(", rest{}{}", no_break, signed_number(rest));
     }
     return line;
 }
@@ -280,18 +285,14 @@ Section moved_section(const Comparison& comparison, const PhaseResult& phase) {
 }
 
 Section compared_memory(const Comparison& comparison) {
-    Table table({{"design", Align::left},
-                 {"retained"},
-                 {"change"},
-                 {"cached nodes"},
-                 {"pointer arrays"}});
-    const std::uint64_t before =
-        comparison.baseline_run().result.memory.retained_bytes_peak;
+    Table table(
+        {{"design", Align::left}, {"retained"}, {"change"}, {"cached nodes"}, {"pointer arrays"}});
+    const std::uint64_t before = comparison.baseline_run().result.memory.retained_bytes_peak;
     for (std::size_t i = 0; i < comparison.runs.size(); ++i) {
         const Result& result = comparison.runs[i].result;
         const std::uint64_t after = result.memory.retained_bytes_peak;
-        const std::string change = after < before ? "-" + bytes_text(before - after)
-                                                  : "+" + bytes_text(after - before);
+        const std::string change = after < before ? fmt::format("-{}", bytes_text(before - after))
+                                                  : fmt::format("+{}", bytes_text(after - before));
         table.add_row({shortened(result.design, max_name_width), bytes_text(after),
                        i == comparison.baseline ? "-" : change,
                        fmt::format("{}", result.memory.nodes_cached_peak),
@@ -316,9 +317,8 @@ Document describe(const Run& run) {
     Document document;
     document.title =
         fmt::format("{} on {}, {}", result.scenario, result.design, machine_text(result));
-    document.facts = {setting_facts(run),
-                      fmt::format("uringsim {}, fingerprint {}", version(),
-                                  fingerprint_text(result.fingerprint))};
+    document.facts = {setting_facts(run), fmt::format("uringsim {}, fingerprint {}", version(),
+                                                      fingerprint_text(result.fingerprint))};
     if (!result.phases.empty()) {
         document.sections.push_back(phase_section(run));
         document.sections.push_back(mechanism_section(result));

@@ -12,7 +12,7 @@ std::string escaped(const std::string& text) {
         if (c == '*' || c == '_' || c == '`' || c == '<' || c == '[' || c == '\\' || c == '#') {
             result += '\\';
         }
-        result += c;
+        result += c == no_break ? ' ' : c;
     }
     return result;
 }

@@ -167,6 +167,7 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
         column += needed;
         at = blank + 1;
     }
+    std::ranges::replace(result, no_break, ' ');
     return result;
 }
 

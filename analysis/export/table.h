@@ -20,7 +20,8 @@ struct Column {
 /// Cells under titles; the first column names the rows.
 class Table {
   public:
-    explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+    explicit Table(std::vector<Column> columns)
+        : columns_(std::move(columns)) {}
 
     void add_row(std::vector<std::string> cells);
     bool empty() const { return rows_.empty(); }
@@ -49,6 +50,9 @@ std::size_t display_width(std::string_view text);
 
 /// The text with its middle left out where it has more than `width` characters.
 std::string shortened(std::string_view text, std::size_t width);
+
+/// A blank at which wrapped() does not break a line; it becomes an ordinary one.
+inline constexpr char no_break = '\x1f';
 
 /// Words put into lines of at most `width` columns; lines after the first start with `indent`
 /// blanks. No newline at the end.

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Runs the commands that the documents show and compares what they print.
+# In a ```console block a line "$ command" is run, and the lines up to the next command or the end of
+# the block are what it has to print. A line "..." stands for any number of lines.
+# usage: documented_commands.sh PROGRAM_DIR FILE...
+set -euo pipefail
+export PATH="$1:$PATH"
+shift
+failed=0
+count=0
+
+check() { # file, line, command, expected
+    local actual
+    actual=$(bash -c "$3" 2>/dev/null) || true
+    count=$((count + 1))
+    local pattern=${4%$'\n'}
+    if [[ $pattern == *$'\n...\n'* || $pattern == *$'\n...' || $pattern == '...'* ]]; then
+        local head=${pattern%%...*} tail=${pattern##*...}
+        [[ $actual$'\n' == "$head"* && $'\n'$actual == *"$tail" ]] && return
+    elif [ "$actual" == "$pattern" ]; then
+        return
+    fi
+    printf '%s:%s: $ %s\n' "$1" "$2" "$3"
+    diff <(printf '%s\n' "$pattern") <(printf '%s\n' "$actual") | head -40 || true
+    failed=$((failed + 1))
+}
+
+for file in "$@"; do
+    inside=0 command="" expected="" number=0 at=0
+    while IFS= read -r line || [ -n "$line" ]; do
+        number=$((number + 1))
+        if [ $inside -eq 0 ]; then
+            [ "$line" == '```console' ] && inside=1
+            continue
+        fi
+        if [[ $line == '```' || $line == '$ '* ]]; then
+            [ -z "$command" ] || check "$file" "$at" "$command" "$expected"
+            command="" expected=""
+        fi
+        if [ "$line" == '```' ]; then
+            inside=0
+        elif [[ $line == '$ '* ]]; then
+            command=${line#'$ '} at=$number
+        elif [ -n "$command" ]; then
+            expected+="$line"$'\n'
+        fi
+    done <"$file"
+done
+echo "$count documented commands, $failed print something else"
+[ $failed -eq 0 ] && [ $count -gt 0 ]
