@@ -1,0 +1,72 @@
+#pragma once
+
+#include "models/uring/ring.h"
+
+#include <liburing.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace uringsim::analysis::native {
+
+/// A ring of the running kernel. Results are the kernel's: negative errors, never errno.
+class KernelRing {
+  public:
+    /// Null where io_uring_setup failed; `error` is its result.
+    static std::unique_ptr<KernelRing> create(const std::string& name,
+                                              const models::RingParams& params, int& error);
+    KernelRing(const KernelRing&) = delete;
+    KernelRing& operator=(const KernelRing&) = delete;
+    ~KernelRing();
+
+    const std::string& name() const { return name_; }
+    int fd() const { return ring_.ring_fd; }
+    bool full() { return io_uring_sq_space_left(&ring_) == 0; }
+    std::uint32_t prepared() { return io_uring_sq_ready(&ring_); }
+    std::uint32_t ready() const { return io_uring_cq_ready(&ring_); }
+    std::uint32_t dropped() const { return *ring_.cq.koverflow; }
+    bool overflowed() const { return io_uring_cq_has_overflow(&ring_); }
+
+    /// The next SQE, cleared; there must be room.
+    io_uring_sqe& next_sqe();
+
+    /// One io_uring_enter, always a system call: submits what is prepared, waits for `wait` CQEs
+    /// if `get_events`.
+    int enter(std::uint32_t wait, bool get_events);
+
+    /// The oldest CQE, null where there is none. Stays valid until pop().
+    const io_uring_cqe* front() {
+        io_uring_cqe* cqe = nullptr;
+        unsigned head = 0;
+        io_uring_for_each_cqe(&ring_, head, cqe) { return cqe; }
+        return nullptr;
+    }
+    void pop() { io_uring_cq_advance(&ring_, 1); }
+
+    int enable();
+    int register_files(std::span<const int> fds);
+    int register_files_sparse(std::uint32_t count);
+    int register_alloc_range(std::uint32_t offset, std::uint32_t length);
+    int unregister_files();
+    int update_files(std::uint32_t offset, std::span<const int> fds, std::uint64_t tag);
+
+    /// Slots with a file, as the results said. Kept by the program, since the kernel does not tell.
+    std::vector<std::uint8_t> slots;
+    std::uint64_t installed = 0;
+
+    std::uint64_t next_user_data = 0;            ///< of the ring's own requests
+    std::atomic<std::uint64_t> next_message = 0; ///< of messages to the ring
+
+  private:
+    KernelRing() = default;
+    unsigned submit_queue();
+
+    io_uring ring_{};
+    std::string name_;
+};
+
+} // namespace uringsim::analysis::native
