@@ -19,6 +19,7 @@ namespace {
 constexpr std::array table{
     Command{"run", "run a scenario and say what it cost", &run_command},
     Command{"compare", "run a scenario on several designs and say what moved", &compare_command},
+    Command{"native", "run a scenario on a kernel's own io_uring", &native_command},
     Command{"check", "parse and validate files without running anything", &check_command},
     Command{"list", "name scenarios, designs, machines, knobs, primitives ...", &list_command},
     Command{"explain", "say what a knob, primitive, counter or policy is", &explain_command},

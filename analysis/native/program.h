@@ -23,6 +23,7 @@ struct ProgramOptions {
     std::vector<int> cpus;          ///< host CPU of each task, in the order of the scenario
     std::uint32_t null_calls = 200; ///< null calls timed before and after a round; 0: none
     bool kernel_probes = false;     ///< also count functions by kprobes (guests)
+    std::uint32_t settle_us = 0;    ///< asleep after a ring is closed, for its exit work to be done
     bool subtract_clock = false;    ///< take the clock's own cost off (instruction clocks)
 };
 

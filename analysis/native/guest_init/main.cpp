@@ -52,6 +52,7 @@ void run(const scenarios::Scenario& scenario, Purpose purpose) {
         options.purpose = purpose;
         options.kernel_probes = true;
         options.subtract_clock = true;
+        options.settle_us = 20'000;
         options.null_calls = 16; // an instruction clock has no slow mode
         const long cpus = ::sysconf(_SC_NPROCESSORS_ONLN);
         for (const scenarios::TaskSpec& task : scenario.tasks) {

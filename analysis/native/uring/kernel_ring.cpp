@@ -1,7 +1,6 @@
 #include "analysis/native/uring/kernel_ring.h"
 
 #include <cerrno>
-#include <cstring>
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -37,6 +36,9 @@ std::unique_ptr<KernelRing> KernelRing::create(const std::string& name,
     for (unsigned at = 0; at < ring->ring_.sq.ring_entries; ++at) {
         ring->ring_.sq.array[at] = at; // as liburing does from 2.3 on: entry n is SQE n
     }
+    ring->sq_mask_ = ring->ring_.sq.ring_mask;
+    ring->cq_mask_ = ring->ring_.cq.ring_mask;
+    ring->cqe_shift_ = params.cqe32 ? 1 : 0;
     return ring;
 }
 
@@ -44,12 +46,6 @@ KernelRing::~KernelRing() {
     if (ring_.ring_fd >= 0) {
         io_uring_queue_exit(&ring_);
     }
-}
-
-io_uring_sqe& KernelRing::next_sqe() {
-    io_uring_sqe* sqe = io_uring_get_sqe(&ring_);
-    std::memset(sqe, 0, sizeof *sqe);
-    return *sqe;
 }
 
 unsigned KernelRing::submit_queue() {

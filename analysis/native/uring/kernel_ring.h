@@ -4,6 +4,7 @@
 
 #include <liburing.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -25,14 +26,18 @@ class KernelRing {
 
     const std::string& name() const { return name_; }
     int fd() const { return ring_.ring_fd; }
-    bool full() { return io_uring_sq_space_left(&ring_) == 0; }
     std::uint32_t prepared() { return io_uring_sq_ready(&ring_); }
     std::uint32_t ready() const { return io_uring_cq_ready(&ring_); }
     std::uint32_t dropped() const { return *ring_.cq.koverflow; }
     bool overflowed() const { return io_uring_cq_has_overflow(&ring_); }
 
     /// The next SQE, cleared; there must be room.
-    io_uring_sqe& next_sqe();
+    io_uring_sqe& next_sqe() {
+        io_uring_sqe& sqe = ring_.sq.sqes[ring_.sq.sqe_tail++ & sq_mask_];
+        sqe = io_uring_sqe{};
+        return sqe;
+    }
+    std::uint32_t room() { return io_uring_sq_space_left(&ring_); }
 
     /// One io_uring_enter, always a system call: submits what is prepared, waits for `wait` CQEs
     /// if `get_events`.
@@ -46,6 +51,19 @@ class KernelRing {
         return nullptr;
     }
     void pop() { io_uring_cq_advance(&ring_, 1); }
+
+    /// Hands up to `count` CQEs that are there to `read`, oldest first, and frees them together.
+    /// Returns how many there were. Where `read` throws, none is freed.
+    template <class Read> std::uint32_t drain(std::uint32_t count, const Read& read) {
+        const unsigned head = *ring_.cq.khead;
+        const std::uint32_t found =
+            std::min(count, io_uring_smp_load_acquire(ring_.cq.ktail) - head);
+        for (unsigned at = head; at != head + found; ++at) {
+            read(ring_.cq.cqes[(at & cq_mask_) << cqe_shift_]);
+        }
+        io_uring_cq_advance(&ring_, found);
+        return found;
+    }
 
     int enable();
     int register_files(std::span<const int> fds);
@@ -67,6 +85,9 @@ class KernelRing {
 
     io_uring ring_{};
     std::string name_;
+    unsigned sq_mask_ = 0;
+    unsigned cq_mask_ = 0;
+    unsigned cqe_shift_ = 0;
 };
 
 } // namespace uringsim::analysis::native

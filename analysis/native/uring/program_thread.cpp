@@ -208,6 +208,7 @@ void ProgramThread::run(const op::CloseRing& op) {
     read_back(own);
     run_.rings[op.ring].store(nullptr, std::memory_order_release);
     run_.owned[op.ring].reset();
+    run(op::Sleep{run_.options.settle_us});
 }
 
 void ProgramThread::run(const op::RegisterFiles& op) {
@@ -257,15 +258,16 @@ void ProgramThread::run_batches(KernelRing& own, KernelRing* target, bool target
                                 const OnCqe& on_cqe) {
     for (std::uint32_t done = 0; done < batch.count && !run_.stop;) {
         const std::uint32_t count = std::min(batch.size, batch.count - done);
+        if (own.room() < count) {
+            fail(fmt::format("the SQ of ring \"{}\" has no room for {} more", own.name(), count));
+        }
         const std::uint64_t first = own.next_user_data;
         for (std::uint32_t i = 0; i < count; ++i) {
-            if (own.full()) {
-                fail(fmt::format("the SQ of ring \"{}\" is full", own.name()));
-            }
             io_uring_sqe& sqe = own.next_sqe();
             make_sqe(sqe, done + i);
-            sqe.user_data = own.next_user_data++;
+            sqe.user_data = first + i;
         }
+        own.next_user_data = first + count;
         if (batch.submit) {
             ++own_.enters;
             const int result = own.enter(batch.reap ? count : 0, batch.reap);
@@ -274,32 +276,34 @@ void ProgramThread::run_batches(KernelRing& own, KernelRing* target, bool target
                                  models::result_name(result), count));
             }
         }
-        std::uint32_t messages = 0;
-        for (std::uint32_t i = 0; batch.submit && batch.reap && i < count; ++i) {
-            const io_uring_cqe& cqe = wait_front(own, "a completion");
-            const std::int32_t result = cqe.res;
-            const auto request = static_cast<std::uint32_t>(cqe.user_data - first);
-            own.pop();
-            ++own_.cqe_reaped;
-            check(result, expect, "a request");
-            if (result >= 0) {
-                on_cqe(done + request, result);
-                messages += target_posts ? 1 : 0;
+        if (batch.submit && batch.reap) {
+            std::uint32_t succeeded = 0;
+            reap(own, count, "a completion", [&](const io_uring_cqe& cqe) {
+                if (cqe.res < 0 || expect.kind != Expect::Kind::success) {
+                    check(cqe.res, expect, "a request");
+                }
+                if (cqe.res >= 0) {
+                    on_cqe(done + static_cast<std::uint32_t>(cqe.user_data - first), cqe.res);
+                    ++succeeded;
+                }
+            });
+            if (target != nullptr && target_posts) {
+                reap(*target, succeeded, "a message", [](const io_uring_cqe&) {});
             }
-        }
-        if (target != nullptr) {
-            reap_messages(*target, messages);
         }
         done += count;
     }
 }
 
-void ProgramThread::reap_messages(KernelRing& target, std::uint32_t count) {
-    for (std::uint32_t i = 0; i < count; ++i) {
-        wait_front(target, "a message");
-        target.pop();
-        ++own_.cqe_reaped;
+template <class Read>
+void ProgramThread::reap(KernelRing& ring, std::uint32_t count, const char* what,
+                         const Read& read) {
+    std::uint32_t read_so_far = ring.drain(count, read);
+    while (read_so_far < count) {
+        wait_front(ring, what);
+        read_so_far += ring.drain(count - read_so_far, read);
     }
+    own_.cqe_reaped += count;
 }
 
 std::uint64_t ProgramThread::next_message(KernelRing& target) const {

@@ -106,7 +106,8 @@ class ProgramThread {
     template <class MakeSqe, class OnCqe>
     void run_batches(KernelRing& ring, KernelRing* target, bool target_posts, const Batch& batch,
                      const Expect& expect, const MakeSqe& make_sqe, const OnCqe& on_cqe);
-    void reap_messages(KernelRing& target, std::uint32_t count);
+    template <class Read>
+    void reap(KernelRing& ring, std::uint32_t count, const char* what, const Read& read);
     void update_spans(KernelRing& ring, const std::vector<Span>& spans, scenarios::op::Via via,
                       std::uint32_t batch, scenarios::op::With with, std::uint64_t tag,
                       const Expect& expect);

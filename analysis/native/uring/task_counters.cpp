@@ -10,8 +10,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -39,12 +39,18 @@ KernelFacts facts_of_this_kernel(bool kernel_probes) {
 }
 
 /// Makes the probe, as a trace event of ours. Only in guests: the probe stays until the kernel ends.
-bool make_probe(const std::string& root, const KernelEvent& event, std::uint64_t name_offset) {
-    std::ofstream file(root + "/kprobe_events", std::ios::app);
-    file << fmt::format("p:{}/{} {} slab=+0(+{}(%di)):string third=%dx:s32\n", probe_group,
-                        event.name, event.name, name_offset)
-         << std::flush;
-    return file.good();
+/// Returns 0 or the error.
+int make_probe(const std::string& root, const KernelEvent& event, std::uint64_t name_offset) {
+    const std::string text =
+        fmt::format("p:{}/{} {} slab=+0(+{}(%di)):string third=%dx:s32\n", probe_group, event.name,
+                    event.name, name_offset);
+    const int fd = ::open((root + "/kprobe_events").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (fd < 0) {
+        return -errno;
+    }
+    const int error = ::write(fd, text.data(), text.size()) < 0 ? -errno : 0;
+    ::close(fd);
+    return error;
 }
 
 /// A counting perf event of this thread; negative: the error.
@@ -95,9 +101,12 @@ void TaskCounters::open_all(bool kernel_probes) {
             std::string name = event.name;
             if (problem.empty() && event.kind == KernelEvent::Kind::probe) {
                 name = fmt::format("{}/{}", probe_group, event.name);
-                if (::access((*root + "/events/" + name).c_str(), F_OK) != 0 &&
-                    !make_probe(*root, event, facts.slab_name_offset.value_or(0))) {
-                    problem = fmt::format("{} cannot be probed on this kernel", event.name);
+                const bool there = ::access((*root + "/events/" + name).c_str(), F_OK) == 0;
+                const int error =
+                    there ? 0 : make_probe(*root, event, facts.slab_name_offset.value_or(0));
+                if (error < 0) {
+                    problem = fmt::format("function {} cannot be probed on this kernel: {}",
+                                          event.name, std::strerror(-error));
                 }
             }
             if (problem.empty()) {
