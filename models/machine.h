@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace uringsim::models {
 
@@ -31,6 +32,7 @@ struct Machine {
     sim::MemoryGeometry memory;
     std::int64_t aging_idle_us = 1000; ///< an idle gap at least this long cools the caches
     std::array<Cost, primitive_count> costs;
+    std::vector<Primitive> free_costs; ///< those that `calibrate` may choose; in the file's order
 
     /// All costs at the defaults of the primitive table, marked as assumed.
     Machine();

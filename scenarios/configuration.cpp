@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <set>
@@ -112,20 +113,61 @@ void read_memory(ObjectReader& reader, models::Machine& machine, Diagnostics& di
     memory.finish();
 }
 
+std::string unknown_primitive(std::string_view name) {
+    std::vector<std::string_view> names;
+    for (const models::PrimitiveInfo& row : models::primitive_table()) {
+        names.push_back(row.name);
+    }
+    std::string message = "there is no such primitive; `uringsim list primitives` names all";
+    if (const auto near = did_you_mean(name, names)) {
+        message += fmt::format("; did you mean \"{}\"?", *near);
+    }
+    return message;
+}
+
+void read_free_cost(const JsonNode& node, models::Machine& machine, Diagnostics& diagnostics) {
+    const auto name = get_name(node, diagnostics);
+    if (!name) {
+        return;
+    }
+    const auto primitive = models::find_primitive(*name);
+    if (!primitive) {
+        node.report(unknown_primitive(*name), diagnostics);
+    } else if (std::ranges::find(machine.free_costs, *primitive) != machine.free_costs.end()) {
+        node.report("given twice", diagnostics);
+    } else if (models::info(*primitive).min_cycles >= models::info(*primitive).max_cycles) {
+        node.report("has no price, so that there is nothing to choose", diagnostics);
+    } else {
+        machine.free_costs.push_back(*primitive);
+    }
+}
+
+/// What `calibrate` may choose, and what it wrote down when it did.
+void read_calibration(ObjectReader& reader, models::Machine& machine, Diagnostics& diagnostics) {
+    const JsonNode* object = reader.optional_object("calibration");
+    if (object == nullptr) {
+        return;
+    }
+    ObjectReader calibration(*object, diagnostics);
+    if (const JsonNode* free = calibration.array("free", 1)) {
+        for (const JsonNode& node : free->children()) {
+            read_free_cost(node, machine, diagnostics);
+        }
+    }
+    if (const JsonNode* figures = calibration.optional_array("figures")) {
+        for (const JsonNode& node : figures->children()) {
+            get_name(node, diagnostics);
+        }
+    }
+    calibration.finish();
+}
+
 void read_cost(const JsonNode& node, models::Machine& machine, Diagnostics& diagnostics) {
     static constexpr std::array<std::string_view, 4> provenances{"published", "fitted", "measured",
                                                                  "assumed"};
     const auto primitive = models::find_primitive(node.key());
     if (!primitive) {
-        std::vector<std::string_view> names;
-        for (const models::PrimitiveInfo& row : models::primitive_table()) {
-            names.push_back(row.name);
-        }
-        std::string message = "there is no such primitive; `uringsim list primitives` names all";
-        if (const auto near = did_you_mean(node.key(), names)) {
-            message += fmt::format("; did you mean \"{}\"?", *near);
-        }
-        node.report_key(message, diagnostics);
+        node.report_key(unknown_primitive(node.key()), diagnostics);
         return;
     }
     const models::PrimitiveInfo& row = models::info(*primitive);
@@ -201,6 +243,7 @@ std::optional<models::Machine> read_machine(const JsonNode& root, Diagnostics& d
     machine.mhz = reader.integer("frequency_mhz", {100, max_mhz, "MHz"}).value_or(1000);
     machine.cpus = reader.integer("cpus", {1, max_cpus, "CPUs"}).value_or(1);
     read_memory(reader, machine, diagnostics);
+    read_calibration(reader, machine, diagnostics);
     if (const JsonNode* costs = reader.object("costs")) {
         for (const JsonNode& node : costs->children()) {
             read_cost(node, machine, diagnostics);

@@ -83,6 +83,9 @@ class ProgramTask final : public sim::Task {
     sim::Step run(const op::PhaseBegin& op, sim::Cpu& cpu);
     sim::Step run(const op::PhaseEnd& op, sim::Cpu& cpu);
 
+    /// Fills in the next SQE; stops the run where the SQ is full.
+    void prepare(sim::Cpu& cpu, models::Ring& own, const models::Sqe& sqe) const;
+
     /// Runs a batched operation; `sqe_of(i)` makes the i-th request.
     template <class MakeSqe>
     sim::Step run_batches(sim::Cpu& cpu, std::size_t ring, std::optional<std::size_t> target,
@@ -96,6 +99,8 @@ class ProgramTask final : public sim::Task {
                         op::With with, std::uint64_t tag, const Expect& expect);
     const std::vector<models::FileUpdate>& entries_for(const Span& span, op::With with,
                                                        std::uint64_t tag, models::Ring& ring);
+    /// Stops the run where an update did fewer slots than it was asked for.
+    void check_complete(std::int32_t result, const Span& span) const;
     std::vector<Span> installed_spans(models::FileTable& files) const;
 
     models::Ring& ring(std::size_t index) const;

@@ -31,6 +31,8 @@ int compare_command(const Invocation& invocation);
 int native_command(const Invocation& invocation);
 int check_command(const Invocation& invocation);
 int list_command(const Invocation& invocation);
+int validate_command(const Invocation& invocation);
+int calibrate_command(const Invocation& invocation);
 int explain_command(const Invocation& invocation);
 
 /// One row of the table that declares the sub-commands.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <limits>
 
 namespace uringsim::models {
 
@@ -70,9 +71,7 @@ int FileTable::unregister(sim::Cpu& cpu) {
         cpu.charge(id(Primitive::table_walk_slot));
         if (occupied(slot)) {
             cpu.touch(slot_line(slot));
-            lifetime_.release(cpu, slots_[slot]);
-            --installed_;
-            cpu.count(id(Counter::files_removed));
+            drop_slot(cpu, slot);
         }
     }
     lifetime_.table_unregistered(cpu);
@@ -88,7 +87,14 @@ int FileTable::unregister(sim::Cpu& cpu) {
 
 void FileTable::release_at_exit(sim::Cpu& cpu, std::uint32_t slot) {
     cpu.charge(id(Primitive::ring_exit_slot));
-    release_slot(cpu, slot);
+    cpu.touch(slot_line(slot));
+    drop_slot(cpu, slot);
+}
+
+void FileTable::drop_slot(sim::Cpu& cpu, std::uint32_t slot) {
+    lifetime_.drop(cpu, slots_[slot]);
+    --installed_;
+    cpu.count(id(Counter::files_removed));
 }
 
 int FileTable::set_alloc_range(std::uint32_t offset, std::uint32_t length) {
@@ -117,6 +123,7 @@ int FileTable::find_free(sim::Cpu& cpu) {
     if (from == range_start_) {
         return -ENFILE;
     }
+    hint_ = range_start_; // kept even where the second search finds nothing
     return search(cpu, range_start_, from);
 }
 
@@ -215,6 +222,9 @@ int FileTable::release_slot(sim::Cpu& cpu, std::uint32_t slot) {
 int FileTable::update(sim::Cpu& cpu, std::uint32_t offset, std::span<const FileUpdate> entries) {
     const sim::MechanismScope scope(cpu, id(Mechanism::file_table));
     cpu.charge(id(Primitive::files_update_call));
+    if (std::uint64_t{offset} + entries.size() > std::numeric_limits<std::uint32_t>::max()) {
+        return -EOVERFLOW;
+    }
     if (!registered()) {
         return -ENXIO;
     }
