@@ -253,8 +253,8 @@ void ProgramThread::run(const op::UnregisterFiles& op) {
 // --- Batches of requests ---
 
 template <class MakeSqe, class OnCqe>
-void ProgramThread::run_batches(KernelRing& own, KernelRing* target, bool target_posts,
-                                const Batch& batch, const Expect& expect, const MakeSqe& make_sqe,
+void ProgramThread::run_batches(KernelRing& own, KernelRing& messages_to, const Batch& batch,
+                                const Expect& expect, const MakeSqe& make_sqe,
                                 const OnCqe& on_cqe) {
     for (std::uint32_t done = 0; done < batch.count && !run_.stop;) {
         const std::uint32_t count = std::min(batch.size, batch.count - done);
@@ -287,8 +287,8 @@ void ProgramThread::run_batches(KernelRing& own, KernelRing* target, bool target
                     ++succeeded;
                 }
             });
-            if (target != nullptr && target_posts) {
-                reap(*target, succeeded, "a message", [](const io_uring_cqe&) {});
+            if (&messages_to != &own) {
+                reap(messages_to, succeeded, "a message", [](const io_uring_cqe&) {});
             }
         }
         done += count;
@@ -316,8 +316,9 @@ std::uint64_t ProgramThread::next_message(KernelRing& target) const {
 }
 
 void ProgramThread::run(const op::Nop& op) {
+    KernelRing& own = ring(op.ring);
     run_batches(
-        ring(op.ring), nullptr, false, op.batch, {},
+        own, own, op.batch, {},
         [&](io_uring_sqe& sqe, std::uint32_t) {
             sqe.opcode = IORING_OP_NOP;
             sqe.flags = op.cqe_skip ? IOSQE_CQE_SKIP_SUCCESS : 0;
@@ -331,8 +332,10 @@ void ProgramThread::run(const op::SendFd& op) {
     const auto index_of = [&](std::uint32_t i) {
         return op.slot == op::Slot::sequential ? op.file_index + i + 1 : op.file_index;
     };
+    KernelRing& own = ring(op.ring);
+    KernelRing& messages_to = target != nullptr && !op.cqe_skip ? *target : own;
     run_batches(
-        ring(op.ring), target, target != nullptr && !op.cqe_skip, op.batch, op.expect,
+        own, messages_to, op.batch, op.expect,
         [&](io_uring_sqe& sqe, std::uint32_t i) {
             sqe.opcode = IORING_OP_MSG_RING;
             sqe.fd = target != nullptr ? target->fd() : run_.file;
@@ -367,8 +370,9 @@ void ProgramThread::note_install(KernelRing& ring, std::uint32_t slot, bool give
 
 void ProgramThread::run(const op::SendData& op) {
     KernelRing* target = op.target ? &ring(*op.target) : nullptr;
+    KernelRing& own = ring(op.ring);
     run_batches(
-        ring(op.ring), target, target != nullptr, op.batch, op.expect,
+        own, target != nullptr ? *target : own, op.batch, op.expect,
         [&](io_uring_sqe& sqe, std::uint32_t) {
             sqe.opcode = IORING_OP_MSG_RING;
             sqe.fd = target != nullptr ? target->fd() : run_.file;
@@ -410,7 +414,7 @@ void ProgramThread::update_spans(KernelRing& own, const std::vector<Span>& spans
                                  const Expect& expect) {
     if (via == op::Via::request) {
         run_batches(
-            own, nullptr, false, {static_cast<std::uint32_t>(spans.size()), batch, true, true},
+            own, own, {static_cast<std::uint32_t>(spans.size()), batch, true, true},
             expect,
             [&](io_uring_sqe& sqe, std::uint32_t i) {
                 const std::vector<int>& fds = fds_for(spans[i], with, own);

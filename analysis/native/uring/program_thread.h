@@ -103,8 +103,9 @@ class ProgramThread {
     void run(const scenarios::op::FailAlloc& /*op*/) {} // refused before
     void run(const scenarios::op::Snapshot& /*op*/) {}  // a state that a program does not see
 
+    /// `messages_to`: the ring that gets a CQE for each request; the own ring: none does.
     template <class MakeSqe, class OnCqe>
-    void run_batches(KernelRing& ring, KernelRing* target, bool target_posts, const Batch& batch,
+    void run_batches(KernelRing& own, KernelRing& messages_to, const Batch& batch,
                      const Expect& expect, const MakeSqe& make_sqe, const OnCqe& on_cqe);
     template <class Read>
     void reap(KernelRing& ring, std::uint32_t count, const char* what, const Read& read);
