@@ -170,10 +170,10 @@ void read_cost(const JsonNode& node, models::Machine& machine, Diagnostics& diag
         node.report_key(unknown_primitive(node.key()), diagnostics);
         return;
     }
-    const models::PrimitiveInfo& row = models::info(*primitive);
     ObjectReader reader(node, diagnostics);
     models::Cost& cost = machine.cost(*primitive);
-    const NumberRange range{row.min_cycles, row.max_cycles, "cycles"};
+    const models::CostRange allowed = models::cost_range(*primitive, machine.instructions);
+    const NumberRange range{allowed.min, allowed.max, "cycles"};
     if (const auto cycles = reader.number("cycles", range)) {
         cost.millicycles =
             std::llround(*cycles * static_cast<double>(sim::millicycles_per_cycle));
@@ -240,6 +240,8 @@ std::optional<models::Machine> read_machine(const JsonNode& root, Diagnostics& d
     reader.ignore("$schema");
     machine.name = reader.name("name").value_or("");
     machine.summary = reader.string_or("summary", "");
+    static constexpr std::array<std::string_view, 2> clocks{"cycles", "instructions"};
+    machine.instructions = reader.choice_or("clock", clocks, 0) == 1;
     machine.mhz = reader.integer("frequency_mhz", {100, max_mhz, "MHz"}).value_or(1000);
     machine.cpus = reader.integer("cpus", {1, max_cpus, "CPUs"}).value_or(1);
     read_memory(reader, machine, diagnostics);

@@ -116,10 +116,11 @@ int native_command(const Invocation& invocation) {
             native::GuestOptions guest;
             guest.kernel = *kernel;
             guest.cpus = static_cast<int>(guest_cpus);
-            guest.job.parameters = parameters;
-            guest.job.time = wanted.time;
-            guest.job.count = wanted.count;
-            run = native::run_guest(*scenario, read_file(root->file()), guest);
+            native::Job job;
+            job.parameters = parameters;
+            job.time = wanted.time;
+            job.count = wanted.count;
+            run = native::run_guest({{*scenario, read_file(root->file()), job}}, guest).front();
         } else {
             run = native::run_native(*scenario, wanted);
         }

@@ -75,15 +75,17 @@ class TemporaryFile {
     std::string path_;
 };
 
-std::string make_initramfs(std::string_view scenario_text, const Job& job) {
+std::string make_initramfs(const std::vector<GuestWork>& work) {
     CpioWriter writer;
     writer.add_folder("dev");
     writer.add_console();
     writer.add_folder("proc");
     writer.add_folder("sys");
     writer.add_file("init", read_file(*find_init()), 0755);
-    writer.add_file("scenario.json", scenario_text, 0644);
-    writer.add_file("job", to_lines(job), 0644);
+    for (std::size_t i = 0; i < work.size(); ++i) {
+        writer.add_file(fmt::format("scenario-{}.json", i), work[i].scenario_text, 0644);
+        writer.add_file(fmt::format("job-{}", i), to_lines(work[i].job), 0644);
+    }
     return writer.finish();
 }
 
@@ -131,42 +133,51 @@ std::optional<std::string> why_no_guests(const std::string& kernel) {
     return std::nullopt;
 }
 
-NativeRun run_guest(const scenarios::Scenario& scenario, std::string_view scenario_text,
-                    const GuestOptions& options) {
+std::vector<NativeRun> run_guest(const std::vector<GuestWork>& work, const GuestOptions& options) {
     if (const auto why = why_no_guests(options.kernel)) {
         throw Unavailable(*why);
     }
-    if (const auto refused = why_refused(scenario)) {
-        throw Unavailable(*refused);
+    std::size_t wanted = 0;
+    for (const GuestWork& item : work) {
+        if (const auto refused = why_refused(item.scenario)) {
+            throw Unavailable(*refused);
+        }
+        wanted += (item.job.time ? 1U : 0U) + (item.job.count ? 1U : 0U);
     }
-    const TemporaryFile initramfs(make_initramfs(scenario_text, options.job));
+    const TemporaryFile initramfs(make_initramfs(work));
+    const auto jobs = static_cast<std::uint32_t>(work.size());
     const ChildOutput output =
-        run_child(qemu_command(options, initramfs.path()), options.timeout_s);
+        run_child(qemu_command(options, initramfs.path()), options.timeout_s * jobs);
     const std::vector<Record> records = parse_console(output.text);
     for (const Record& record : records) {
         check_record(record);
     }
-    const std::size_t wanted = (options.job.time ? 1U : 0U) + (options.job.count ? 1U : 0U);
     if (records.size() != wanted) {
         const std::size_t shown = 400;
         const std::string tail =
             output.text.substr(output.text.size() - std::min(shown, output.text.size()));
-        throw NativeError(fmt::format("the guest {} without a result; its console ended: {}",
-                                      output.timed_out ? "ran out of time" : "ended", tail));
+        throw NativeError(fmt::format("the guest {} after {} of {} results; its console ended: {}",
+                                      output.timed_out ? "ran out of time" : "ended",
+                                      records.size(), wanted, tail));
     }
-    std::vector<Record> timed;
-    if (options.job.time) {
-        timed.push_back(records.front());
+    std::vector<NativeRun> runs;
+    auto next = records.begin();
+    for (const GuestWork& item : work) {
+        std::vector<Record> timed;
+        if (item.job.time) {
+            timed.push_back(*next++);
+        }
+        const auto counted = item.job.count ? std::optional(*next++) : std::nullopt;
+        NativeRun run = assemble(item.scenario, timed, counted, 0);
+        run.instructions = true;
+        run.host.release = records.front().release;
+        run.host.cpu_model = "QEMU TCG, instruction clock";
+        run.host.cpus = static_cast<std::size_t>(options.cpus);
+        run.result.machine = "guest: " + run.host.cpu_model;
+        run.result.design = "kernel " + run.host.release;
+        runs.push_back(std::move(run));
     }
-    NativeRun run = assemble(scenario, timed,
-                             options.job.count ? std::optional(records.back()) : std::nullopt, 0);
-    run.instructions = true;
-    run.host.release = records.front().release;
-    run.host.cpu_model = "QEMU TCG, instruction clock";
-    run.host.cpus = static_cast<std::size_t>(options.cpus);
-    run.result.machine = "guest: " + run.host.cpu_model;
-    run.result.design = "kernel " + run.host.release;
-    return run;
+    return runs;
 }
 
 } // namespace uringsim::analysis::native

@@ -15,8 +15,14 @@ namespace uringsim::analysis::native {
 struct GuestOptions {
     std::string kernel; ///< a kernel image: an unpacked ELF image (faster) or a bzImage
     int cpus = 1;       ///< more than one: QEMU runs them in turn; 6.1 does not come up so
+    std::uint32_t timeout_s = 300; ///< of real time, a job
+};
+
+/// What a guest is to run: the text of a scenario file, the scenario that it makes, and how.
+struct GuestWork {
+    scenarios::Scenario scenario;
+    std::string scenario_text;
     Job job;
-    std::uint32_t timeout_s = 300; ///< of real time
 };
 
 /// QEMU's arguments, the program first.
@@ -28,8 +34,8 @@ std::vector<Record> parse_console(std::string_view console);
 /// Why guests cannot run here, with how to change it; nothing where they can.
 std::optional<std::string> why_no_guests(const std::string& kernel);
 
-/// Runs a scenario file's text in a guest. Throws Unavailable and NativeError.
-NativeRun run_guest(const scenarios::Scenario& scenario, std::string_view scenario_text,
-                    const GuestOptions& options);
+/// Runs scenarios in a guest, one after the other in one boot: each finds the kernel as the one
+/// before left it. Throws Unavailable and NativeError.
+std::vector<NativeRun> run_guest(const std::vector<GuestWork>& work, const GuestOptions& options);
 
 } // namespace uringsim::analysis::native

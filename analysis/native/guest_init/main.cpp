@@ -65,16 +65,23 @@ void run(const scenarios::Scenario& scenario, Purpose purpose) {
     ::waitpid(pid, nullptr, 0);
 }
 
-void do_job() {
-    const auto job = analysis::native::parse_job(read_file("/job"));
+/// Does job number `index`; false where there is none.
+bool do_job(int index) {
+    const std::string number = std::to_string(index);
+    const std::string text = read_file(("/job-" + number).c_str());
+    if (text.empty()) {
+        return false;
+    }
+    const auto job = analysis::native::parse_job(text);
+    const std::string file = "/scenario-" + number + ".json";
     scenarios::Diagnostics diagnostics;
-    const auto root =
-        scenarios::parse_json("/scenario.json", read_file("/scenario.json"), diagnostics);
+    const auto root = scenarios::parse_json(file, read_file(file.c_str()), diagnostics);
     const auto scenario =
         root && job ? scenarios::read_scenario(*root, job->parameters, diagnostics) : std::nullopt;
     if (!scenario) {
-        std::cout << "uringsim: error the guest cannot read its job\n" << diagnostics.to_string();
-        return;
+        std::cout << "uringsim: error the guest cannot read job " << number << '\n'
+                  << diagnostics.to_string() << "uringsim: end\n";
+        return true;
     }
     settle(job->settle_ms);
     if (job->time) {
@@ -83,13 +90,15 @@ void do_job() {
     if (job->count) {
         run(*scenario, Purpose::count);
     }
+    return true;
 }
 
 } // namespace
 
 int main() {
     mount_all();
-    do_job();
+    for (int job = 0; do_job(job); ++job) {
+    }
     std::cout << std::flush;
     ::sync();
     ::reboot(RB_AUTOBOOT); // with -no-reboot this ends QEMU
