@@ -117,7 +117,9 @@ std::optional<std::vector<LoadedCase>> load_cases(const Library& library,
 scenarios::Scenario placed(const scenarios::Scenario& scenario, const Placement& placement) {
     scenarios::Scenario result = scenario;
     for (std::size_t i = 0; i < result.tasks.size(); ++i) {
-        result.tasks[i].cpu = static_cast<std::uint16_t>(placement.cpus.at(i));
+        if (!placement.cpus.empty()) {
+            result.tasks[i].cpu = static_cast<std::uint16_t>(placement.cpus.at(i));
+        }
         if (placement.settle_us > 0) {
             result.tasks[i].program = with_sleeps(result.tasks[i].program, placement.settle_us);
         }

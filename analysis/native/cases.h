@@ -38,7 +38,7 @@ std::optional<std::vector<LoadedCase>> load_cases(const Library& library,
 
 /// How the kernel side ran the tasks, for the simulator to do the same.
 struct Placement {
-    std::vector<int> cpus;       ///< of each task, on a machine with machine.cpus CPUs
+    std::vector<int> cpus;       ///< of each task; none: the scenario's own
     std::uint64_t settle_us = 0; ///< asleep after each close of a ring
 };
 
