@@ -68,11 +68,16 @@ std::vector<Case> standard_cases(bool instructions) {
     }
     list.add("cold-warm", {{"slots", "192"}}, true);
     list.add("remove-refill", {{"slots", "3072"}, {"installs", "3072"}}, true);
-    list.add("register-many-install-few", {{"slots", "512"}, {"installs", "16"}}, true);
+    list.add("remove-refill", {{"slots", "1536"}, {"installs", "192"}}, true);
+    for (const char* slots : {"512", "2048"}) {
+        list.add("register-many-install-few", {{"slots", slots}, {"installs", "16"}}, true);
+    }
     for (const char* batch : {"2", "64"}) {
         list.add("nop", {{"batch", batch}}, true);
     }
-    list.add("update-files", {{"slots", "768"}, {"batch", "8"}, {"entries", "8"}}, true);
+    for (const char* size : {"2", "8"}) {
+        list.add("update-files", {{"slots", "768"}, {"batch", size}, {"entries", size}}, true);
+    }
     list.add("messages", {{"slots", "768"}, {"batch", "8"}}, true);
 
     for (const char* slots : {"64", "128", "256", "512", "1024", "2048", "4096", "8192"}) {

@@ -8,6 +8,7 @@
 #include "analysis/native/kernel_symbols.h"
 #include "analysis/native/native.h"
 #include "analysis/native/record.h"
+#include "analysis/native/slot_map.h"
 #include "analysis/native/statistics.h"
 
 #include <doctest/doctest.h>
@@ -334,4 +335,34 @@ TEST_CASE("a scenario that needs a fault is refused, with its place") {
     const auto why = why_refused(scenario);
     REQUIRE(why.has_value());
     CHECK(why->starts_with("x.json:3:5: "));
+}
+
+TEST_CASE("a slot map agrees with one byte a slot, whatever is done to it") {
+    constexpr std::uint32_t slots = 200;
+    SlotMap map;
+    map.reset(slots, true);
+    std::vector<bool> plain(slots, true);
+    std::uint32_t random = 12345;
+    const auto next = [&](std::uint32_t limit) {
+        random = random * 1664525 + 1013904223;
+        return (random >> 8U) % limit;
+    };
+    for (int step = 0; step < 500; ++step) {
+        const std::uint32_t offset = next(slots);
+        const std::uint32_t length = 1 + next(slots - offset);
+        const bool used = next(3) == 0;
+        if (length == 1 && used) {
+            CHECK(map.set(offset) == plain[offset]);
+        } else {
+            const auto begin = plain.begin() + offset;
+            CHECK(map.change(offset, length, used) == std::count(begin, begin + length, true));
+        }
+        std::fill_n(plain.begin() + offset, length, used);
+        CHECK(map.used() == std::count(plain.begin(), plain.end(), true));
+        std::vector<bool> from_spans(slots, false);
+        for (const SlotMap::Span& span : map.spans()) {
+            std::fill_n(from_spans.begin() + span.offset, span.length, true);
+        }
+        CHECK(from_spans == plain);
+    }
 }

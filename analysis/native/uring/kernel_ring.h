@@ -1,5 +1,6 @@
 #pragma once
 
+#include "analysis/native/slot_map.h"
 #include "models/uring/ring.h"
 
 #include <liburing.h>
@@ -73,8 +74,7 @@ class KernelRing {
     int update_files(std::uint32_t offset, std::span<const int> fds, std::uint64_t tag);
 
     /// Slots with a file, as the results said. Kept by the program, since the kernel does not tell.
-    std::vector<std::uint8_t> slots;
-    std::uint64_t installed = 0;
+    SlotMap slots;
 
     std::uint64_t next_user_data = 0;            ///< of the ring's own requests
     std::atomic<std::uint64_t> next_message = 0; ///< of messages to the ring

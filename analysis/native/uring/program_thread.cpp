@@ -217,8 +217,7 @@ void ProgramThread::run(const op::RegisterFiles& op) {
     const int result = own.register_files(fds);
     check(result, op.expect, "register_files");
     if (result >= 0) {
-        own.slots.assign(op.count, 1);
-        own.installed = op.count;
+        own.slots.reset(op.count, true);
         own_.files_installed += op.count;
     }
 }
@@ -228,8 +227,7 @@ void ProgramThread::run(const op::RegisterFilesSparse& op) {
     const int result = own.register_files_sparse(op.count);
     check(result, op.expect, "register_files_sparse");
     if (result >= 0) {
-        own.slots.assign(op.count, 0);
-        own.installed = 0;
+        own.slots.reset(op.count, false);
     }
 }
 
@@ -244,9 +242,8 @@ void ProgramThread::run(const op::UnregisterFiles& op) {
     const int result = own.unregister_files();
     check(result, op.expect, "unregister_files");
     if (result >= 0) {
-        own_.files_removed += own.installed;
-        own.slots.clear();
-        own.installed = 0;
+        own_.files_removed += own.slots.used();
+        own.slots.reset(0, false);
     }
 }
 
@@ -358,14 +355,12 @@ void ProgramThread::note_install(KernelRing& ring, std::uint32_t slot, bool give
     if (slot >= ring.slots.size()) {
         fail(fmt::format("slot {} is outside the table of ring \"{}\"", slot, ring.name()));
     }
-    std::uint8_t& used = ring.slots[slot];
+    const bool was_used = ring.slots.set(slot);
     ++own_.files_installed;
-    if (used != 0 && given_out) {
+    if (was_used && given_out) {
         fail(fmt::format("slot {} of ring \"{}\" was given out twice", slot, ring.name()));
     }
-    own_.files_removed += used; // a slot that is named explicitly is replaced
-    ring.installed += used == 0 ? 1 : 0;
-    used = 1;
+    own_.files_removed += was_used ? 1 : 0; // a slot that is named explicitly is replaced
 }
 
 void ProgramThread::run(const op::SendData& op) {
@@ -395,18 +390,7 @@ void ProgramThread::run(const op::UpdateFiles& op) {
 
 void ProgramThread::run(const op::RemoveFiles& op) {
     KernelRing& own = ring(op.ring);
-    std::vector<Span> spans;
-    for (std::uint32_t slot = 0; slot < own.slots.size(); ++slot) {
-        if (own.slots[slot] == 0) {
-            continue;
-        }
-        if (!spans.empty() && spans.back().offset + spans.back().length == slot) {
-            ++spans.back().length;
-        } else {
-            spans.push_back({slot, 1});
-        }
-    }
-    update_spans(own, spans, op.via, 1, op::With::none, 0, op.expect);
+    update_spans(own, own.slots.spans(), op.via, 1, op::With::none, 0, op.expect);
 }
 
 void ProgramThread::update_spans(KernelRing& own, const std::vector<Span>& spans, op::Via via,
@@ -442,14 +426,9 @@ void ProgramThread::note_update(KernelRing& own, const Span& span, op::With with
         return;
     }
     const bool install = with != op::With::none;
-    for (int i = 0; i < done; ++i) {
-        std::uint8_t& used = own.slots[span.offset + static_cast<std::uint32_t>(i)];
-        own_.files_removed += used;
-        own_.files_installed += install ? 1 : 0;
-        own.installed += install ? 1 : 0;
-        own.installed -= used;
-        used = install ? 1 : 0;
-    }
+    const auto count = static_cast<std::uint32_t>(std::max(done, 0));
+    own_.files_removed += own.slots.change(span.offset, count, install);
+    own_.files_installed += install ? count : 0;
 }
 
 const std::vector<int>& ProgramThread::fds_for(const Span& span, op::With with, KernelRing& own) {
@@ -561,7 +540,7 @@ void ProgramThread::run(const op::Assert& op) {
         value = ring(op.ring).dropped();
         break;
     case op::Quantity::files_installed:
-        value = ring(op.ring).installed;
+        value = ring(op.ring).slots.used();
         break;
     default:
         return; // a state of the kernel that a program does not see
@@ -573,20 +552,13 @@ void ProgramThread::run(const op::Assert& op) {
 
 /// Reads the lowest and the highest installed file through the ring: the slots hold our file.
 void ProgramThread::read_back(KernelRing& own) {
-    if (run_.options.purpose != Purpose::check || own.installed == 0 || own.ready() > 0 ||
+    if (run_.options.purpose != Purpose::check || own.slots.used() == 0 || own.ready() > 0 ||
         own.prepared() > 0 || polls_pending_ > 0) {
         return;
     }
-    std::size_t low = 0;
-    while (own.slots[low] == 0) {
-        ++low;
-    }
-    std::size_t high = own.slots.size() - 1;
-    while (own.slots[high] == 0) {
-        --high;
-    }
-    read_back_slot(own, low);
-    read_back_slot(own, high);
+    const std::vector<Span> spans = own.slots.spans();
+    read_back_slot(own, spans.front().offset);
+    read_back_slot(own, spans.back().offset + spans.back().length - 1);
 }
 
 void ProgramThread::read_back_slot(KernelRing& own, std::size_t slot) {

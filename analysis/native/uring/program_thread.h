@@ -70,10 +70,7 @@ class ProgramThread {
         std::size_t first_round = 0; ///< of rounds_ that lies in it
         std::vector<std::uint64_t> counts_before;
     };
-    struct Span {
-        std::uint32_t offset = 0;
-        std::uint32_t length = 0;
-    };
+    using Span = SlotMap::Span;
     using Expect = scenarios::Expect;
     using Batch = scenarios::Batch;
 
