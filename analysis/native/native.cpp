@@ -191,18 +191,25 @@ std::optional<std::string> design_for(const std::string& release,
     constexpr std::string_view prefix = "linux-";
     const KernelVersion wanted = version_of(release);
     std::optional<std::string> best;
+    std::optional<std::string> oldest;
     KernelVersion best_version;
+    KernelVersion oldest_version;
     for (const std::string& name : designs) {
         if (!name.starts_with(prefix)) {
             continue;
         }
         const KernelVersion version = version_of(name.substr(prefix.size()));
-        if (version > best_version && version <= wanted) {
+        const bool plain = version != KernelVersion{} && name.find('+') == std::string::npos;
+        if (plain && version > best_version && version <= wanted) {
             best = name;
             best_version = version;
         }
+        if (plain && (!oldest || version < oldest_version)) {
+            oldest = name;
+            oldest_version = version;
+        }
     }
-    return best;
+    return best ? best : oldest;
 }
 
 } // namespace uringsim::analysis::native

@@ -68,8 +68,9 @@ Record run_once(const scenarios::Scenario& scenario, const ProgramOptions& optio
 /// Throws what a record says went wrong.
 void check_record(const Record& record);
 
-/// The shipped design that is nearest to a kernel release: "linux-6.12" for 6.12.117. Nothing for
-/// kernels older than all of `designs` (names as `uringsim list designs` prints them).
+/// The shipped design that is nearest to a kernel release: the newest that is not newer
+/// ("linux-6.12" for 6.12.117), or the oldest of all. Of `designs` (names as `uringsim list designs`
+/// prints them) only plain linux-X.Y count. Nothing where there is none.
 std::optional<std::string> design_for(const std::string& release,
                                       const std::vector<std::string>& designs);
 

@@ -122,7 +122,9 @@ TEST_CASE("kernel releases and the design nearest to them") {
     CHECK(design_for("6.12.117", designs) == "linux-6.12");
     CHECK(design_for("6.16.12", designs) == "linux-6.13");
     CHECK(design_for("7.0.1", designs) == "linux-6.18");
-    CHECK_FALSE(design_for("5.10.0", designs).has_value());
+    CHECK(design_for("6.1.0", designs) == "linux-6.12"); // nothing older is there
+    CHECK(design_for("6.14.0", {"linux-6.13", "linux-6.13+prefill"}) == "linux-6.13");
+    CHECK_FALSE(design_for("6.18.0", {"rfc-0001"}).has_value());
 }
 
 TEST_CASE("records survive the way through lines, and through a guest's console") {
