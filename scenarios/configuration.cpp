@@ -174,14 +174,21 @@ void read_cost(const JsonNode& node, models::Machine& machine, Diagnostics& diag
     }
     ObjectReader reader(node, diagnostics);
     models::Cost& cost = machine.cost(*primitive);
+    ObjectReader reader(node, diagnostics);
+    models::Cost& cost = machine.cost(*primitive);
+    if (const auto provenance = reader.choice("provenance", provenances)) {
+        cost.provenance = static_cast<models::Provenance>(*provenance);
+    }
+    // The ranges are of one kind of core: another one, its mitigations, or a virtual machine may
+    // well be slower, and what was measured there is a fact.
+    constexpr double measured_factor = 4;
     const models::CostRange allowed = models::cost_range(*primitive, machine.instructions);
-    const NumberRange range{allowed.min, allowed.max, "cycles"};
+    const bool measured = cost.provenance == models::Provenance::measured;
+    const NumberRange range{measured ? allowed.min / measured_factor : allowed.min,
+                            measured ? allowed.max * measured_factor : allowed.max, "cycles"};
     if (const auto cycles = reader.number("cycles", range)) {
         cost.millicycles =
             std::llround(*cycles * static_cast<double>(sim::millicycles_per_cycle));
-    }
-    if (const auto provenance = reader.choice("provenance", provenances)) {
-        cost.provenance = static_cast<models::Provenance>(*provenance);
     }
     cost.source = reader.string_or("source", "");
     reader.finish();

@@ -52,8 +52,8 @@ std::vector<int> read_cpus(const Options& options, Diagnostics& diagnostics) {
     }
     const auto cpus = native::parse_cpu_list(*text);
     if (!cpus) {
-        diagnostics.add_option("--cpu", fmt::format("must be CPUs as in 1 or 0-3,6; got \"{}\"",
-                                                    *text));
+        diagnostics.add_option("--cpu",
+                               fmt::format("must be CPUs as in 1 or 0-3,6; got \"{}\"", *text));
     }
     return cpus.value_or(std::vector<int>{});
 }
@@ -93,8 +93,7 @@ int native_command(const Invocation& invocation) {
     Diagnostics diagnostics;
     const auto parameters = read_parameters(options, diagnostics);
     native::NativeOptions wanted;
-    wanted.processes =
-        read_number(options, "processes", 1, most, default_processes, diagnostics);
+    wanted.processes = read_number(options, "processes", 1, most, default_processes, diagnostics);
     const std::uint32_t guest_cpus = read_number(options, "vm-cpus", 1, 2, 1, diagnostics);
     wanted.cpus = read_cpus(options, diagnostics);
     wanted.time = options.given("time") || !options.given("count") || options.given("both");

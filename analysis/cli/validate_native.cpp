@@ -87,11 +87,12 @@ bool asks_for_native(const Invocation& invocation) {
 }
 
 int validate_native_command(const Invocation& invocation) {
-    Options options("validate --native",
-                    "Runs standard cases on a kernel and in the simulator: counts, which have to be "
-                    "equal, and times, predicted by a machine that is calibrated on other cases. "
-                    "Exit status 1 where a count differs, 77 where this host cannot do it.",
-                    "[SCENARIO...]");
+    Options options(
+        "validate --native",
+        "Runs standard cases on a kernel and in the simulator: counts, which have to be "
+        "equal, and times, predicted by a machine that is calibrated on other cases. "
+        "Exit status 1 where a count differs, 77 where this host cannot do it.",
+        "[SCENARIO...]");
     options.value("machine", "M", "machine, by name or path, in place of calibrating one")
         .flag("count", "only counts")
         .flag("time", "only times");
@@ -105,13 +106,13 @@ int validate_native_command(const Invocation& invocation) {
     const auto writer = ResultWriter::open(options, diagnostics);
     const auto library = Library::open(options.get("data"), diagnostics);
     const bool guest = options.get("vm").has_value();
-    const auto cases =
-        library ? native::load_cases(*library,
-                                     choose_cases(options.arguments(), guest,
-                                                  time && !options.get("machine")),
-                                     diagnostics)
-                : std::nullopt;
-    const auto machine = library ? read_machine_option(options, *library, diagnostics) : std::nullopt;
+    const auto cases = library ? native::load_cases(*library,
+                                                    choose_cases(options.arguments(), guest,
+                                                                 time && !options.get("machine")),
+                                                    diagnostics)
+                               : std::nullopt;
+    const auto machine =
+        library ? read_machine_option(options, *library, diagnostics) : std::nullopt;
     if (!writer || !cases || !diagnostics.empty()) {
         invocation.err << diagnostics.to_string();
         return exit_status::bad_input;

@@ -31,9 +31,18 @@ struct Type {
     std::uint32_t size;
 };
 
-enum Kind : unsigned { integer = 1, array = 3, structure = 4, union_ = 5, enumeration = 6,
-                       function_type = 13, variable = 14, section = 15, tag = 17,
-                       enumeration64 = 19 };
+enum Kind : unsigned {
+    integer = 1,
+    array = 3,
+    structure = 4,
+    union_ = 5,
+    enumeration = 6,
+    function_type = 13,
+    variable = 14,
+    section = 15,
+    tag = 17,
+    enumeration64 = 19
+};
 
 /// Bytes that follow a type of this kind with `count` elements.
 std::size_t bytes_behind(unsigned kind, std::size_t count) {
@@ -57,7 +66,8 @@ std::size_t bytes_behind(unsigned kind, std::size_t count) {
     }
 }
 
-template <class T> bool read_at(std::string_view bytes, std::size_t at, T& value) {
+template <class T>
+bool read_at(std::string_view bytes, std::size_t at, T& value) {
     if (at > bytes.size() || bytes.size() - at < sizeof value) {
         return false;
     }
@@ -91,7 +101,9 @@ Btf Btf::parse(std::string_view bytes) {
         at += sizeof type;
         if (kind == structure && type.name != 0) {
             Structure found{type.size, {}};
-            struct { std::uint32_t name, type, offset; } member{};
+            struct {
+                std::uint32_t name, type, offset;
+            } member{};
             for (std::size_t i = 0; i < count && read_at(types, at + 12 * i, member); ++i) {
                 const std::uint32_t bits = bit_fields ? member.offset & 0xffffffU : member.offset;
                 found.offsets.emplace(text_at(strings, member.name), bits / bits_a_byte);

@@ -18,7 +18,8 @@ std::string read_file(const std::string& path) {
 
 class CaseList {
   public:
-    explicit CaseList(std::string rounds) : rounds_(std::move(rounds)) {}
+    explicit CaseList(std::string rounds)
+        : rounds_(std::move(rounds)) {}
 
     void add(const std::string& scenario, scenarios::ParameterOverrides parameters,
              bool calibrates = false) {
@@ -63,13 +64,14 @@ std::vector<scenarios::Instruction> with_sleeps(const std::vector<scenarios::Ins
 
 std::vector<Case> standard_cases(bool instructions) {
     CaseList list(instructions ? "8" : "15");
-    for (const char* slots : {"96", "384", "3072"}) {
+    for (const char* slots : {"96", "192", "3072"}) {
         list.add("first-fill", {{"slots", slots}}, true);
     }
+    list.add("cold-warm", {{"slots", "96"}}, true);
     list.add("cold-warm", {{"slots", "192"}}, true);
     list.add("remove-refill", {{"slots", "3072"}, {"installs", "3072"}}, true);
     list.add("remove-refill", {{"slots", "1536"}, {"installs", "192"}}, true);
-    for (const char* slots : {"512", "2048"}) {
+    for (const char* slots : {"1536", "3072"}) {
         list.add("register-many-install-few", {{"slots", slots}, {"installs", "16"}}, true);
     }
     for (const char* batch : {"2", "64"}) {
@@ -78,7 +80,9 @@ std::vector<Case> standard_cases(bool instructions) {
     for (const char* size : {"2", "8"}) {
         list.add("update-files", {{"slots", "768"}, {"batch", size}, {"entries", size}}, true);
     }
-    list.add("messages", {{"slots", "768"}, {"batch", "8"}}, true);
+    for (const char* batch : {"2", "8"}) {
+        list.add("messages", {{"slots", "768"}, {"batch", batch}}, true);
+    }
 
     for (const char* slots : {"64", "128", "256", "512", "1024", "2048", "4096", "8192"}) {
         list.add("first-fill", {{"slots", slots}});
@@ -109,8 +113,8 @@ std::optional<std::vector<LoadedCase>> load_cases(const Library& library,
     for (const Case& the_case : cases) {
         const auto root =
             library.load(FileKind::scenario, the_case.scenario, "SCENARIO", diagnostics);
-        auto scenario = root ? scenarios::read_scenario(*root, the_case.parameters, diagnostics)
-                             : std::nullopt;
+        auto scenario =
+            root ? scenarios::read_scenario(*root, the_case.parameters, diagnostics) : std::nullopt;
         if (!scenario) {
             return std::nullopt;
         }

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>

@@ -14,7 +14,9 @@ constexpr KernelVersion node_cache_from{6, 15};
 class Planner {
   public:
     Planner(const KernelSymbols& symbols, const KernelFacts& facts)
-        : symbols_(symbols), facts_(facts), version_(version_of(facts.release)) {}
+        : symbols_(symbols)
+        , facts_(facts)
+        , version_(version_of(facts.release)) {}
 
     CounterPlan plan() {
         requests();
@@ -35,8 +37,9 @@ class Planner {
 
     void requests() {
         // The tracepoint was renamed in 6.3 (io_uring_submit_sqe before).
-        tracepoint("sqe_submitted", version_ >= KernelVersion{6, 3} ? "io_uring/io_uring_submit_req"
-                                                                    : "io_uring/io_uring_submit_sqe");
+        tracepoint("sqe_submitted", version_ >= KernelVersion{6, 3}
+                                        ? "io_uring/io_uring_submit_req"
+                                        : "io_uring/io_uring_submit_sqe");
         tracepoint("cqe_posted", "io_uring/io_uring_complete");
         tracepoint("cqe_overflowed", "io_uring/io_uring_cqe_overflow");
     }
@@ -45,7 +48,8 @@ class Planner {
     void allocator_event(const std::string& counter, const std::string& name,
                          const std::vector<std::string>& callers, const std::string& condition) {
         if (symbols_.empty()) {
-            absent(counter, "the kernel hides its addresses (sysctl kernel.kptr_restrict, not root)");
+            absent(counter,
+                   "the kernel hides its addresses (sysctl kernel.kptr_restrict, not root)");
             return;
         }
         std::vector<AddressRange> ranges;
@@ -96,8 +100,8 @@ class Planner {
 
     void slabs() {
         if (!facts_.probes || !facts_.slab_name_offset) {
-            for (const char* counter : {"new_slabs", "freed_slabs", "slab_free_slow",
-                                        "slab_put_cpu_partial"}) {
+            for (const char* counter :
+                 {"new_slabs", "freed_slabs", "slab_free_slow", "slab_put_cpu_partial"}) {
                 absent(counter, "no tracepoint; needs kprobes, which only guests use");
             }
             return;

@@ -35,8 +35,8 @@ struct CounterPlan {
 /// What a plan depends on.
 struct KernelFacts {
     std::string release;
-    std::optional<std::uint64_t> node_bytes; ///< sizeof(struct io_rsrc_node), from BTF
-    std::string node_slab = "kmalloc-32";    ///< the slab cache that holds rsrc nodes
+    std::optional<std::uint64_t> node_bytes;       ///< sizeof(struct io_rsrc_node), from BTF
+    std::string node_slab = "kmalloc-32";          ///< the slab cache that holds rsrc nodes
     std::optional<std::uint64_t> slab_name_offset; ///< of `name` in struct kmem_cache, from BTF
     bool probes = false;                           ///< kprobes may be used
 };

@@ -6,11 +6,10 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-
-#include <fcntl.h>
 #include <unistd.h>
 
 namespace uringsim::analysis::native {
@@ -95,11 +94,35 @@ std::vector<std::string> qemu_command(const GuestOptions& options, const std::st
     const std::string line =
         "console=ttyS0 panic=-1 reboot=t quiet tsc=reliable nokaslr mitigations=off norandmaps "
         "random.trust_cpu=off";
-    return {qemu, "-M", "q35", "-accel", "tcg", "-cpu", "max,-rdrand,-rdseed", "-m", "1024", "-smp",
-            std::to_string(options.cpus), "-nodefaults", "-display", "none", "-serial", "stdio",
-            "-no-reboot", "-icount", "shift=0,sleep=off,align=off", "-rtc",
-            "base=2020-01-01,clock=vm", "-seed", "1", "-kernel", options.kernel, "-initrd",
-            initramfs, "-append", line};
+    return {qemu,
+            "-M",
+            "q35",
+            "-accel",
+            "tcg",
+            "-cpu",
+            "max,-rdrand,-rdseed",
+            "-m",
+            "1024",
+            "-smp",
+            std::to_string(options.cpus),
+            "-nodefaults",
+            "-display",
+            "none",
+            "-serial",
+            "stdio",
+            "-no-reboot",
+            "-icount",
+            "shift=0,sleep=off,align=off",
+            "-rtc",
+            "base=2020-01-01,clock=vm",
+            "-seed",
+            "1",
+            "-kernel",
+            options.kernel,
+            "-initrd",
+            initramfs,
+            "-append",
+            line};
 }
 
 std::vector<Record> parse_console(std::string_view console) {

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-
 #include <sched.h>
 
 namespace uringsim::analysis::native {

@@ -17,7 +17,7 @@ struct Host {
     std::string mitigations; ///< what is not "Not affected", as the kernel words it
     std::string preemption;  ///< none, voluntary, full, lazy; empty: not known
     std::string clock_source;
-    std::string load;        ///< of the last minute
+    std::string load; ///< of the last minute
     bool x86_64 = true;
 };
 

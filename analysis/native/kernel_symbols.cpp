@@ -73,8 +73,8 @@ std::vector<AddressRange> KernelSymbols::ranges(const std::string& name) const {
 std::string call_site_filter(const std::vector<AddressRange>& ranges) {
     std::string text;
     for (const AddressRange& range : ranges) {
-        text += fmt::format("{}(call_site > {:#x} && call_site <= {:#x})", text.empty() ? "" : " || ",
-                            range.begin, range.end);
+        text += fmt::format("{}(call_site > {:#x} && call_site <= {:#x})",
+                            text.empty() ? "" : " || ", range.begin, range.end);
     }
     return text;
 }

@@ -11,7 +11,6 @@
 #include <csignal>
 #include <cstring>
 #include <map>
-
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,7 +21,8 @@ namespace {
 constexpr std::int64_t cycles_are_ns_mhz = 1000;
 
 /// The child's half: runs the program and writes its record. Never returns.
-[[noreturn]] void child(const scenarios::Scenario& scenario, const ProgramOptions& options, int fd) {
+[[noreturn]] void child(const scenarios::Scenario& scenario, const ProgramOptions& options,
+                        int fd) {
     const std::string text = to_lines(run_program(scenario, options));
     for (std::string_view rest = text; !rest.empty();) {
         const ssize_t written = ::write(fd, rest.data(), rest.size());
@@ -115,8 +115,8 @@ Record run_once(const scenarios::Scenario& scenario, const ProgramOptions& optio
     while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
     if (WIFSIGNALED(status)) {
-        throw NativeError(fmt::format("the process that ran the program died of signal {}",
-                                      WTERMSIG(status)));
+        throw NativeError(
+            fmt::format("the process that ran the program died of signal {}", WTERMSIG(status)));
     }
     Record record = parse_record(text);
     check_record(record);
@@ -131,11 +131,12 @@ NativeRun assemble(const scenarios::Scenario& scenario, const std::vector<Record
     result.machine_mhz = cycles_are_ns_mhz;
     result.seed = scenario.seed;
     for (const scenarios::Parameter& parameter : scenario.parameters) {
-        result.parameters.push_back({parameter.name, std::to_string(parameter.value),
-                                     parameter.unit});
+        result.parameters.push_back(
+            {parameter.name, std::to_string(parameter.value), parameter.unit});
     }
     for (std::size_t i = 0; i < scenario.phases.size(); ++i) {
-        scenarios::PhaseResult phase{scenario.phases[i].name, scenario.phases[i].operations, {}, {}};
+        scenarios::PhaseResult phase{
+            scenario.phases[i].name, scenario.phases[i].operations, {}, {}};
         for (const Record& record : timed) {
             for (const Round& round : record.rounds) {
                 if (round.phase == i) {

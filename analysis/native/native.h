@@ -19,9 +19,9 @@ namespace uringsim::analysis::native {
 struct NativeOptions {
     bool count = true;
     bool time = true;
-    bool check = true;           ///< first a run that reads installed files back
-    std::uint32_t processes = 8; ///< that are timed, one after the other
-    std::vector<int> cpus;       ///< to use in place of those that this process may run on
+    bool check = true;            ///< first a run that reads installed files back
+    std::uint32_t processes = 8;  ///< that are timed, one after the other
+    std::vector<int> cpus;        ///< to use in place of those that this process may run on
     double reference_null_ns = 0; ///< see phase_times()
 };
 
@@ -69,8 +69,8 @@ Record run_once(const scenarios::Scenario& scenario, const ProgramOptions& optio
 void check_record(const Record& record);
 
 /// The shipped design that is nearest to a kernel release: the newest that is not newer
-/// ("linux-6.12" for 6.12.117), or the oldest of all. Of `designs` (names as `uringsim list designs`
-/// prints them) only plain linux-X.Y count. Nothing where there is none.
+/// ("linux-6.12" for 6.12.117), or the oldest of all. Of `designs` (names as `uringsim list
+/// designs` prints them) only plain linux-X.Y count. Nothing where there is none.
 std::optional<std::string> design_for(const std::string& release,
                                       const std::vector<std::string>& designs);
 

@@ -19,7 +19,8 @@ std::string_view next_word(std::string_view& text) {
     return word;
 }
 
-template <class Number> bool read_number(std::string_view& text, Number& value) {
+template <class Number>
+bool read_number(std::string_view& text, Number& value) {
     const std::string_view word = next_word(text);
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     return error == std::errc() && end == word.data() + word.size() && !word.empty();

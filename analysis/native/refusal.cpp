@@ -19,7 +19,8 @@ std::optional<std::string> why(const op::UpdateFiles& op) {
     return std::nullopt;
 }
 
-template <class Op> std::optional<std::string> why(const Op& /*op*/) {
+template <class Op>
+std::optional<std::string> why(const Op& /*op*/) {
     return std::nullopt;
 }
 

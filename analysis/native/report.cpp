@@ -58,7 +58,8 @@ Section times_section(const NativeRun& run) {
             "+- is half the range of the processes; slow: a null call above {} x its minimum",
             run.times.front().null_ns, slow_factor));
         if (std::ranges::any_of(run.times, &PhaseTimes::flagged_used)) {
-            section.lines.emplace_back("this host was too busy: preempted rounds are in the figures");
+            section.lines.emplace_back(
+                "this host was too busy: preempted rounds are in the figures");
         }
     }
     return section;
@@ -213,10 +214,10 @@ std::string report_json(const NativeRun& run) {
 
 std::string report_csv(const NativeRun& run) {
     std::string text = "scenario,kernel,phase,metric,value,unit\n";
-    const auto row = [&](const PhaseResult& phase, std::string_view metric, const std::string& value,
-                         std::string_view value_unit) {
-        text += fmt::format("{},{},{},{},{},{}\n", run.result.scenario, run.host.release, phase.name,
-                            metric, value, value_unit);
+    const auto row = [&](const PhaseResult& phase, std::string_view metric,
+                         const std::string& value, std::string_view value_unit) {
+        text += fmt::format("{},{},{},{},{},{}\n", run.result.scenario, run.host.release,
+                            phase.name, metric, value, value_unit);
     };
     for (std::size_t i = 0; i < run.result.phases.size(); ++i) {
         const PhaseResult& phase = run.result.phases[i];

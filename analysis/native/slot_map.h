@@ -7,8 +7,8 @@
 
 namespace uringsim::analysis::native {
 
-/// Which slots of a ring's table hold a file, a bit a slot: cheap enough to be kept while a phase is
-/// timed.
+/// Which slots of a ring's table hold a file, a bit a slot: cheap enough to be kept while a phase
+/// is timed.
 class SlotMap {
   public:
     struct Span {

@@ -22,10 +22,11 @@ struct PhaseTimes {
     std::size_t slow = 0;      ///< rounds whose null call took more than slow_factor x its minimum
     bool flagged_used = false; ///< too few good rounds: preempted ones are in the figures too
     double minimum = 0;
-    double median = 0;            ///< median of the processes' medians
-    double null_ns = 0;           ///< the reference: the smallest median null call of a process
-    double normalised_median = 0; ///< median of the processes' (median of round / null call) x null_ns
-    double spread_percent = 0;    ///< half range of the processes' normalised medians
+    double median = 0;  ///< median of the processes' medians
+    double null_ns = 0; ///< the reference: the smallest median null call of a process
+    double normalised_median =
+        0;                     ///< median of the processes' (median of round / null call) x null_ns
+    double spread_percent = 0; ///< half range of the processes' normalised medians
 };
 
 inline constexpr double slow_factor = 1.1;

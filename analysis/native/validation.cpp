@@ -97,7 +97,7 @@ std::string verdict(const ValidationRow& row) {
                                : !row.counts_exact()      ? "differ"
                                : !row.differences.empty() ? "exact, not slabs"
                                                           : "exact";
-    const std::string time = !row.timed         ? ""
+    const std::string time = !row.timed       ? ""
                              : row.calibrates ? "fitted"
                              : row.within()   ? "ok"
                                               : "over";
@@ -106,7 +106,12 @@ std::string verdict(const ValidationRow& row) {
 
 Section rows_section(const NativeValidation& validation) {
     const std::string unit = validation.instructions ? "instr" : "ns";
-    Table table({{"what", Align::left}, {"simulated " + unit}, {"kernel " + unit}, {"+- %"}, {"error %"}, {"limit %"},
+    Table table({{"what", Align::left},
+                 {"simulated " + unit},
+                 {"kernel " + unit},
+                 {"+- %"},
+                 {"error %"},
+                 {"limit %"},
                  {"verdict", Align::left}});
     for (const ValidationRow& row : validation.rows) {
         std::vector<std::string> cells{
@@ -129,13 +134,14 @@ Section rows_section(const NativeValidation& validation) {
 
 Section differences_section(const NativeValidation& validation) {
     Section section{"counts that differ: simulated, kernel", std::nullopt, {}};
-    section.lines.emplace_back("slab internals start from what the boot and other users of the same "
-                               "slab cache left on its lists; the simulator starts from empty ones");
+    section.lines.emplace_back(
+        "slab internals start from what the boot and other users of the same "
+        "slab cache left on its lists; the simulator starts from empty ones");
     for (const ValidationRow& row : validation.rows) {
         for (const CountDifference& difference : row.differences) {
             section.lines.push_back(fmt::format("{} {} {}: {} {}, {}", row.scenario, row.parameters,
-                                                row.phase, difference.counter,
-                                                difference.simulated, difference.native));
+                                                row.phase, difference.counter, difference.simulated,
+                                                difference.native));
         }
     }
     return section;
@@ -156,8 +162,8 @@ std::string summary(const NativeValidation& validation) {
             sum += std::abs(row.error_percent);
         }
     }
-    std::string text = fmt::format("{} rows; counts exact in {} of {}", validation.rows.size(),
-                                   exact, counted);
+    std::string text =
+        fmt::format("{} rows; counts exact in {} of {}", validation.rows.size(), exact, counted);
     if (predicted > 0) {
         text += fmt::format("; {} of {} predicted times within their limit, mean error {:.2f} %",
                             within, predicted, sum / static_cast<double>(predicted));
@@ -171,9 +177,8 @@ Document describe(const NativeValidation& validation) {
     document.facts = validation.facts;
     document.facts.push_back(summary(validation));
     document.sections.push_back(rows_section(validation));
-    if (std::ranges::any_of(validation.rows, [](const ValidationRow& row) {
-            return !row.differences.empty();
-        })) {
+    if (std::ranges::any_of(validation.rows,
+                            [](const ValidationRow& row) { return !row.differences.empty(); })) {
         document.sections.push_back(differences_section(validation));
     }
     return document;
@@ -201,7 +206,8 @@ NativeRuns run_cases_here(const std::vector<LoadedCase>& cases, const NativeOpti
         }
     }
     result.runs = std::move(runs);
-    // The simulated tasks stay on the scenario's CPUs: what counts is that exit work runs elsewhere.
+    // The simulated tasks stay on the scenario's CPUs: what counts is that exit work runs
+    // elsewhere.
     result.release = read_host().release;
     result.facts = host_facts(read_host());
     return result;
@@ -239,10 +245,10 @@ std::vector<MeasuredPhase> measured_phases(const std::vector<LoadedCase>& cases,
                 continue;
             }
             const PhaseTimes& times = runs.runs[i].times[p];
-            measured.push_back({i, scenario.phases[p].name,
-                                times.normalised_median /
-                                    static_cast<double>(scenario.phases[p].operations),
-                                times.spread_percent});
+            measured.push_back(
+                {i, scenario.phases[p].name,
+                 times.normalised_median / static_cast<double>(scenario.phases[p].operations),
+                 times.spread_percent});
         }
     }
     return measured;
@@ -256,15 +262,14 @@ NativeValidation validate_native(const std::vector<LoadedCase>& cases, const Nat
     validation.design = design.name;
     validation.instructions = runs.instructions;
     validation.facts = runs.facts;
-    models::Machine used = machine.value_or(runs.instructions ? instruction_machine()
-                                                              : host_machine());
+    models::Machine used =
+        machine.value_or(runs.instructions ? instruction_machine() : host_machine());
     Placement placement = runs.placement;
     if (!machine) {
         const auto measured = measured_phases(cases, runs);
         if (!measured.empty()) {
-            validation.calibration =
-                calibrate_native(cases, measured, design, used, placement,
-                                 "fitted to runs on kernel " + runs.release);
+            validation.calibration = calibrate_native(cases, measured, design, used, placement,
+                                                      "fitted to runs on kernel " + runs.release);
             used = validation.calibration->machine;
         }
     }

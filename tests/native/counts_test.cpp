@@ -21,7 +21,9 @@ int skip(const std::string& why) {
 }
 
 std::vector<native::Case> cases() {
-    const auto rounds = [](const char* text) { return std::pair<std::string, std::string>("rounds", text); };
+    const auto rounds = [](const char* text) {
+        return std::pair<std::string, std::string>("rounds", text);
+    };
     return {{"first-fill", {{"slots", "4096"}, rounds("3")}},
             {"first-fill", {{"slots", "65"}, rounds("3")}},
             {"cold-warm", {{"slots", "128"}, rounds("3")}},
@@ -52,8 +54,8 @@ int main() {
         options.time = false;
         const native::NativeRuns runs = native::run_cases_here(*loaded, options);
         const auto name = native::design_for(runs.release, library->names(FileKind::design));
-        const auto root = name ? library->load(FileKind::design, *name, "design", diagnostics)
-                               : std::nullopt;
+        const auto root =
+            name ? library->load(FileKind::design, *name, "design", diagnostics) : std::nullopt;
         const auto design = root ? library->design(*root, diagnostics) : std::nullopt;
         if (!design) {
             return skip("no shipped design for kernel " + runs.release);

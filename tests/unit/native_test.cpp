@@ -25,16 +25,15 @@ using namespace uringsim::analysis::native;
 namespace {
 
 /// Taken from a 6.18 kernel's /proc/kallsyms.
-constexpr const char* recorded_kallsyms =
-    "ffffffff8122ade0 T io_rsrc_data_free\n"
-    "ffffffff8122c994 t io_cache_alloc_new.cold\n"
-    "ffffffff8122c9c0 t io_after_cold\n"
-    "ffffffff81b4aa40 T io_rsrc_node_alloc\n"
-    "ffffffff81b4aae0 T io_next\n"
-    "ffffffff81b5b670 T io_cache_alloc_new\n"
-    "ffffffff81b5b6d0 T io_last\n"
-    "ffffffff82000000 D some_data\n"
-    "ffffffffc0000000 t io_cache_alloc_new\t[module]\n";
+constexpr const char* recorded_kallsyms = "ffffffff8122ade0 T io_rsrc_data_free\n"
+                                          "ffffffff8122c994 t io_cache_alloc_new.cold\n"
+                                          "ffffffff8122c9c0 t io_after_cold\n"
+                                          "ffffffff81b4aa40 T io_rsrc_node_alloc\n"
+                                          "ffffffff81b4aae0 T io_next\n"
+                                          "ffffffff81b5b670 T io_cache_alloc_new\n"
+                                          "ffffffff81b5b6d0 T io_last\n"
+                                          "ffffffff82000000 D some_data\n"
+                                          "ffffffffc0000000 t io_cache_alloc_new\t[module]\n";
 
 /// What a 6.18 guest printed, kernel messages among it.
 constexpr const char* recorded_console =
@@ -97,7 +96,8 @@ TEST_CASE("counters of 6.18: allocations by io_cache_alloc_new of a node's size"
     CHECK(std::ranges::find(plan.absent, "new_slabs", &Absence::counter) != plan.absent.end());
 }
 
-TEST_CASE("counters: old kernels, hidden addresses and missing functions are absent with a reason") {
+TEST_CASE(
+    "counters: old kernels, hidden addresses and missing functions are absent with a reason") {
     KernelFacts facts;
     facts.release = "6.1.0-57";
     const CounterPlan old = plan_counters(KernelSymbols::parse(recorded_kallsyms), facts);
@@ -161,7 +161,8 @@ TEST_CASE("records that are cut off or make no sense say so") {
     CHECK(parse_record("uringsim: unknown\n").error.has_value());
     CHECK(parse_console("Kernel panic\n").empty());
     CHECK_THROWS_AS(check_record(parse_record("uringsim: release 1\n")), NativeError);
-    CHECK_THROWS_AS(check_record(parse_record("uringsim: missing x\nuringsim: end\n")), Unavailable);
+    CHECK_THROWS_AS(check_record(parse_record("uringsim: missing x\nuringsim: end\n")),
+                    Unavailable);
 }
 
 TEST_CASE("medians and half ranges") {
@@ -247,13 +248,13 @@ TEST_CASE("an initramfs: headers of 110 bytes, everything aligned to 4, a traile
 TEST_CASE("type information: sizes and offsets of structures") {
     // One integer, then struct node { int a; int b; } of 8 bytes, by hand.
     const std::string strings("\0int\0node\0a\0b\0", 14);
-    const std::vector<std::uint32_t> types{1,          0x01000000, 4, 0x20, // int
-                                           5,          0x04000002, 8,       // struct, 2 members
-                                           10,         1,          0,       // a at bit 0
-                                           12,         1,          32};     // b at bit 32
+    const std::vector<std::uint32_t> types{1,  0x01000000, 4, 0x20, // int
+                                           5,  0x04000002, 8,       // struct, 2 members
+                                           10, 1,          0,       // a at bit 0
+                                           12, 1,          32};     // b at bit 32
     const auto type_bytes = static_cast<std::uint32_t>(types.size() * 4);
-    const std::vector<std::uint32_t> header{0x0001eB9F, 24, 0, type_bytes, type_bytes,
-                                            static_cast<std::uint32_t>(strings.size())};
+    const std::vector<std::uint32_t> header{
+        0x0001eB9F, 24, 0, type_bytes, type_bytes, static_cast<std::uint32_t>(strings.size())};
     std::string bytes(reinterpret_cast<const char*>(header.data()), 24);
     bytes.append(reinterpret_cast<const char*>(types.data()), type_bytes);
     bytes += strings;
@@ -321,7 +322,9 @@ TEST_CASE("a sleep after each close moves the jumps along") {
     scenarios::Scenario scenario;
     scenario.tasks.resize(1);
     auto& program = scenario.tasks[0].program;
-    program = {{op::RepeatBegin{2, 1, 3}, "a"}, {op::CreateRing{0}, "b"}, {op::CloseRing{0}, "c"},
+    program = {{op::RepeatBegin{2, 1, 3}, "a"},
+               {op::CreateRing{0}, "b"},
+               {op::CloseRing{0}, "c"},
                {op::RepeatEnd{0}, "d"}};
     const auto moved = placed(scenario, {{0}, 50}).tasks[0].program;
     REQUIRE(moved.size() == 5);

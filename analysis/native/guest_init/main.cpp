@@ -9,7 +9,6 @@
 #include <iostream>
 #include <sstream>
 #include <string>
-
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/stat.h>

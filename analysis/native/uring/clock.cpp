@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>

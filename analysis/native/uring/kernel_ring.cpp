@@ -1,7 +1,6 @@
 #include "analysis/native/uring/kernel_ring.h"
 
 #include <cerrno>
-
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -48,14 +48,17 @@ class KernelRing {
     const io_uring_cqe* front() {
         io_uring_cqe* cqe = nullptr;
         unsigned head = 0;
-        io_uring_for_each_cqe(&ring_, head, cqe) { return cqe; }
+        io_uring_for_each_cqe(&ring_, head, cqe) {
+            return cqe;
+        }
         return nullptr;
     }
     void pop() { io_uring_cq_advance(&ring_, 1); }
 
     /// Hands up to `count` CQEs that are there to `read`, oldest first, and frees them together.
     /// Returns how many there were. Where `read` throws, none is freed.
-    template <class Read> std::uint32_t drain(std::uint32_t count, const Read& read) {
+    template <class Read>
+    std::uint32_t drain(std::uint32_t count, const Read& read) {
         const unsigned head = *ring_.cq.khead;
         const std::uint32_t found =
             std::min(count, io_uring_smp_load_acquire(ring_.cq.ktail) - head);

@@ -10,7 +10,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -67,7 +66,8 @@ SharedRun::SharedRun(const scenarios::Scenario& the_scenario, const ProgramOptio
     , file(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
     , bad_fd(static_cast<int>(file_limit) - 1) {
     const rlimit limit{file_limit, file_limit};
-    ::setrlimit(RLIMIT_NOFILE, &limit); // not allowed: large tables are refused later, with a reason
+    ::setrlimit(RLIMIT_NOFILE,
+                &limit); // not allowed: large tables are refused later, with a reason
 }
 
 SharedRun::~SharedRun() {
@@ -77,7 +77,10 @@ SharedRun::~SharedRun() {
 }
 
 ProgramThread::ProgramThread(SharedRun& run, const scenarios::TaskSpec& spec, int cpu)
-    : run_(run), spec_(spec), cpu_(cpu), alone_(run.scenario.tasks.size() == 1) {}
+    : run_(run)
+    , spec_(spec)
+    , cpu_(cpu)
+    , alone_(run.scenario.tasks.size() == 1) {}
 
 void ProgramThread::walk() {
     pin(cpu_);
@@ -156,8 +159,7 @@ void ProgramThread::check(std::int32_t result, const Expect& expect, const char*
     if (!expect.accepts(result)) {
         if (result == -EINVAL || result == -EOPNOTSUPP) {
             throw NotHere(fmt::format("{}: {} returned {}: this kernel may be too old for it",
-                                      spec_.program[pc_].where, what,
-                                      models::result_name(result)));
+                                      spec_.program[pc_].where, what, models::result_name(result)));
         }
         fail(fmt::format("{} returned {}, expected {}", what, models::result_name(result),
                          expect.to_string()));
@@ -398,8 +400,7 @@ void ProgramThread::update_spans(KernelRing& own, const std::vector<Span>& spans
                                  const Expect& expect) {
     if (via == op::Via::request) {
         run_batches(
-            own, own, {static_cast<std::uint32_t>(spans.size()), batch, true, true},
-            expect,
+            own, own, {static_cast<std::uint32_t>(spans.size()), batch, true, true}, expect,
             [&](io_uring_sqe& sqe, std::uint32_t i) {
                 const std::vector<int>& fds = fds_for(spans[i], with, own);
                 sqe.opcode = IORING_OP_FILES_UPDATE;
@@ -408,7 +409,9 @@ void ProgramThread::update_spans(KernelRing& own, const std::vector<Span>& spans
                 sqe.len = spans[i].length;
                 sqe.off = spans[i].offset;
             },
-            [&](std::uint32_t i, std::int32_t result) { note_update(own, spans[i], with, result); });
+            [&](std::uint32_t i, std::int32_t result) {
+                note_update(own, spans[i], with, result);
+            });
         return;
     }
     for (const Span& span : spans) {
@@ -525,8 +528,8 @@ void ProgramThread::run(const op::SetRlimitNofile& op) {
     ::getrlimit(RLIMIT_NOFILE, &limit);
     limit.rlim_cur = op.limit;
     if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) {
-        throw NotHere(fmt::format("RLIMIT_NOFILE cannot be set to {}: {}", op.limit,
-                                  std::strerror(errno)));
+        throw NotHere(
+            fmt::format("RLIMIT_NOFILE cannot be set to {}: {}", op.limit, std::strerror(errno)));
     }
 }
 
@@ -576,8 +579,8 @@ void ProgramThread::read_back_slot(KernelRing& own, std::size_t slot) {
     const std::int32_t result = wait_front(own, "the read of an installed file").res;
     own.pop();
     if (result != sizeof value || value != sentinel) {
-        fail(fmt::format("reading slot {} of ring \"{}\" returned {} and {:#x}, expected {:#x}", slot,
-                         own.name(), models::result_name(result), value, sentinel));
+        fail(fmt::format("reading slot {} of ring \"{}\" returned {} and {:#x}, expected {:#x}",
+                         slot, own.name(), models::result_name(result), value, sentinel));
     }
 }
 

@@ -33,9 +33,9 @@ struct SharedRun {
     const ProgramOptions& options;
     std::vector<std::unique_ptr<KernelRing>> owned; ///< by index of Scenario::rings
     std::vector<std::atomic<KernelRing*>> rings;    ///< null: not open
-    int file = -1;                   ///< an eventfd: the one file that every registration installs
-    int bad_fd = -1;                 ///< a number that no file has
-    std::atomic<bool> stop = false;  ///< a thread failed: the others give up
+    int file = -1;                  ///< an eventfd: the one file that every registration installs
+    int bad_fd = -1;                ///< a number that no file has
+    std::atomic<bool> stop = false; ///< a thread failed: the others give up
     std::atomic<unsigned> at_start = 0;
 
     SharedRun(const scenarios::Scenario& the_scenario, const ProgramOptions& the_options);

@@ -7,9 +7,8 @@
 #include <cerrno>
 #include <cstring>
 #include <mutex>
-#include <thread>
-
 #include <sys/utsname.h>
+#include <thread>
 
 namespace uringsim::analysis::native {
 
@@ -23,9 +22,10 @@ std::optional<std::string> why_unavailable() {
         return "this kernel has no io_uring (CONFIG_IO_URING)";
     }
     if (error == -EPERM && !disabled.empty() && disabled != "0") {
-        return fmt::format("io_uring is switched off: sysctl kernel.io_uring_disabled is {}; set it "
-                           "to 0, or run as root where it is 1",
-                           disabled);
+        return fmt::format(
+            "io_uring is switched off: sysctl kernel.io_uring_disabled is {}; set it "
+            "to 0, or run as root where it is 1",
+            disabled);
     }
     return fmt::format("io_uring_setup returned {}: {}", models::result_name(error),
                        error == -EPERM ? "a sandbox or container forbids it (seccomp)"

@@ -10,7 +10,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
@@ -22,7 +21,7 @@ namespace uringsim::analysis::native {
 
 namespace {
 
-constexpr std::array own_names{"enters",         "cqe_reaped",    "errors_counted",
+constexpr std::array own_names{"enters",          "cqe_reaped",    "errors_counted",
                                "files_installed", "files_removed", "rings_created"};
 constexpr const char* probe_group = "uringsim";
 
@@ -38,12 +37,11 @@ KernelFacts facts_of_this_kernel(bool kernel_probes) {
     return facts;
 }
 
-/// Makes the probe, as a trace event of ours. Only in guests: the probe stays until the kernel ends.
-/// Returns 0 or the error.
+/// Makes the probe, as a trace event of ours. Only in guests: the probe stays until the kernel
+/// ends. Returns 0 or the error.
 int make_probe(const std::string& root, const KernelEvent& event, std::uint64_t name_offset) {
-    const std::string text =
-        fmt::format("p:{}/{} {} slab=+0(+{}(%di)):string third=%dx:s32\n", probe_group, event.name,
-                    event.name, name_offset);
+    const std::string text = fmt::format("p:{}/{} {} slab=+0(+{}(%di)):string third=%dx:s32\n",
+                                         probe_group, event.name, event.name, name_offset);
     const int fd = ::open((root + "/kprobe_events").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
     if (fd < 0) {
         return -errno;
@@ -78,7 +76,8 @@ int open_event(const std::string& root, const std::string& name, const std::stri
 
 } // namespace
 
-TaskCounters::TaskCounters(bool kernel_probes) : names_(own_names.begin(), own_names.end()) {
+TaskCounters::TaskCounters(bool kernel_probes)
+    : names_(own_names.begin(), own_names.end()) {
     open_all(kernel_probes);
 }
 
@@ -134,7 +133,7 @@ void TaskCounters::open_all(bool kernel_probes) {
 
 void TaskCounters::read(const ProgramCounts& own, std::vector<std::uint64_t>& counts) const {
     counts.assign(names_.size(), 0);
-    const std::array values{own.enters,         own.cqe_reaped,    own.errors_counted,
+    const std::array values{own.enters,          own.cqe_reaped,    own.errors_counted,
                             own.files_installed, own.files_removed, own.rings_created};
     std::copy(values.begin(), values.end(), counts.begin());
     for (const Event& event : events_) {

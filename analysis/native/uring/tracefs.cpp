@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-
 #include <sched.h>
 #include <sys/mount.h>
 #include <unistd.h>
