@@ -174,8 +174,6 @@ void read_cost(const JsonNode& node, models::Machine& machine, Diagnostics& diag
     }
     ObjectReader reader(node, diagnostics);
     models::Cost& cost = machine.cost(*primitive);
-    ObjectReader reader(node, diagnostics);
-    models::Cost& cost = machine.cost(*primitive);
     if (const auto provenance = reader.choice("provenance", provenances)) {
         cost.provenance = static_cast<models::Provenance>(*provenance);
     }
