@@ -15,6 +15,7 @@ namespace uringsim::analysis::native {
 
 namespace {
 
+constexpr std::uint64_t least_operations = 64; ///< of a phase that calibrates, or just one
 constexpr std::uint64_t guest_settle_us = 20'000;
 
 /// Only what the scenario's own parameters differ from their defaults in, without the rounds.
@@ -46,7 +47,7 @@ double limit_of(const std::string& scenario, const scenarios::PhaseSpec& phase, 
         return scenario == "first-fill" && phase.operations == large ? large_limit
                                                                      : instructions_limit;
     }
-    if (phase.name == "registration" || phase.name == "interval") {
+    if (phase.operations == 1 || phase.name == "interval") {
         return registration_limit;
     }
     if (scenario == "first-fill" || scenario == "remove-refill" || scenario == "cold-warm" ||
@@ -241,7 +242,10 @@ std::vector<MeasuredPhase> measured_phases(const std::vector<LoadedCase>& cases,
     for (std::size_t i = 0; i < cases.size(); ++i) {
         const scenarios::Scenario& scenario = cases[i].scenario;
         for (std::size_t p = 0; cases[i].the_case.calibrates && p < scenario.phases.size(); ++p) {
-            if (holds_another(scenario, p) || runs.runs[i].times.empty()) {
+            const std::uint64_t operations = scenario.phases[p].operations;
+            // A few operations right after something else say more of what was before.
+            const bool too_short = operations > 1 && operations < least_operations;
+            if (holds_another(scenario, p) || too_short || runs.runs[i].times.empty()) {
                 continue;
             }
             const PhaseTimes& times = runs.runs[i].times[p];

@@ -323,7 +323,7 @@ TEST_CASE("a sleep after each close moves the jumps along") {
     scenario.tasks.resize(1);
     auto& program = scenario.tasks[0].program;
     program = {{op::RepeatBegin{2, 1, 3}, "a"},
-               {op::CreateRing{0}, "b"},
+               {op::CreateRing{0, {}}, "b"},
                {op::CloseRing{0}, "c"},
                {op::RepeatEnd{0}, "d"}};
     const auto moved = placed(scenario, {{0}, 50}).tasks[0].program;

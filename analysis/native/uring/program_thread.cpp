@@ -192,6 +192,10 @@ void ProgramThread::run(const op::CreateRing& op) {
     const scenarios::RingSpec& spec = run_.scenario.rings[op.ring];
     int error = 0;
     auto ring = KernelRing::create(spec.name, spec.params, error);
+    if (!ring && op.expect.kind != Expect::Kind::success) {
+        check(error, op.expect, "create_ring");
+        return;
+    }
     if (!ring) {
         throw NotHere(fmt::format("io_uring_setup of ring \"{}\" returned {}", spec.name,
                                   models::result_name(error)));
