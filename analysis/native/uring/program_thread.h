@@ -97,8 +97,8 @@ class ProgramThread {
     void run(const scenarios::op::RepeatEnd& op);
     void run(const scenarios::op::PhaseBegin& op);
     void run(const scenarios::op::PhaseEnd& op);
-    void run(const scenarios::op::FailAlloc& /*op*/) {} // refused before
-    void run(const scenarios::op::Snapshot& /*op*/) {}  // a state that a program does not see
+    /// Refused before (why_refused), or a state that a program does not see (snapshot).
+    template <class Op> void run(const Op& /*op*/) {}
 
     /// `messages_to`: the ring that gets a CQE for each request; the own ring: none does.
     template <class MakeSqe, class OnCqe>
