@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <type_traits>
+#include <variant>
+
 namespace uringsim::analysis::native {
 
 namespace op = scenarios::op;
@@ -19,8 +22,25 @@ std::optional<std::string> why(const op::UpdateFiles& op) {
     return std::nullopt;
 }
 
+template <class Op, class... Known>
+constexpr bool is_one_of(const std::variant<Known...>* /*types*/) {
+    return (std::is_same_v<Op, Known> || ...);
+}
+
+/// What ProgramThread runs as it stands. An operation that the simulator learns is refused until
+/// the native side has learnt it too.
+using KnownHere =
+    std::variant<op::CreateRing, op::EnableRing, op::CloseRing, op::RegisterFiles,
+                 op::RegisterFilesSparse, op::RegisterFileAllocRange, op::UnregisterFiles,
+                 op::RemoveFiles, op::Nop, op::SendFd, op::SendData, op::Submit, op::Reap, op::Poll,
+                 op::EndPoll, op::Sleep, op::SetRlimitNofile, op::Assert, op::Snapshot,
+                 op::RepeatBegin, op::RepeatEnd, op::PhaseBegin, op::PhaseEnd>;
+
 template <class Op>
 std::optional<std::string> why(const Op& /*op*/) {
+    if (!is_one_of<Op>(static_cast<const KnownHere*>(nullptr))) {
+        return "uses an operation that the native backend does not run";
+    }
     return std::nullopt;
 }
 
