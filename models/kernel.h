@@ -89,7 +89,7 @@ class Kernel {
 
     void ring_gone(Ring& ring, sim::Cycles now);
     sim::Cpu& exit_cpu(const sim::Cpu& closer);
-    void audit_slab(const KmemCache& cache, std::vector<std::string>& problems) const;
+    SlabCensus audit_slab(const KmemCache& cache, std::vector<std::string>& problems) const;
 
     Design design_;
     Machine machine_;

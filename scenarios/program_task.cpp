@@ -134,17 +134,19 @@ sim::Step ProgramTask::run(const op::UnregisterFiles& op, sim::Cpu& cpu) {
 
 // --- Batches of requests ---
 
-void ProgramTask::prepare(sim::Cpu& cpu, models::Ring& own, const models::Sqe& sqe) const {
-    if (!own.prepare(cpu, sqe)) {
+models::Sqe& ProgramTask::next_sqe(sim::Cpu& cpu, models::Ring& own) const {
+    models::Sqe* sqe = own.prepare(cpu);
+    if (sqe == nullptr) {
         fail(fmt::format("the SQ of ring \"{}\" holds {} entries and is full", own.name(),
                          own.sq_entries()));
     }
+    return *sqe;
 }
 
-template <class MakeSqe>
+template <class FillIn>
 sim::Step ProgramTask::run_batches(sim::Cpu& cpu, std::size_t index,
                                    std::optional<std::size_t> target, const Batch& batch,
-                                   const Expect& expect, const MakeSqe& sqe_of) {
+                                   const Expect& expect, const FillIn& fill_in) {
     models::Ring& own = ring(index);
     switch (stage_) {
     case Stage::idle: {
@@ -153,13 +155,13 @@ sim::Step ProgramTask::run_batches(sim::Cpu& cpu, std::size_t index,
         }
         in_batch_ = std::min(batch.size, batch.count - done_);
         for (std::uint32_t i = 0; i < in_batch_; ++i) {
-            models::Sqe sqe = sqe_of(done_ + i);
+            models::Sqe& sqe = next_sqe(cpu, own);
+            fill_in(sqe, done_ + i);
             sqe.user_data = run_.next_user_data[index]++;
             if (target) {
                 sqe.target = run_.rings[*target];
                 sqe.target_user_data = run_.next_message[*target]++;
             }
-            prepare(cpu, own, sqe);
         }
         if (!batch.submit) {
             return next_batch(batch);
@@ -250,17 +252,14 @@ sim::Step ProgramTask::next_batch(const Batch& /*batch*/) {
 sim::Step ProgramTask::run(const op::Nop& op, sim::Cpu& cpu) {
     Batch batch = op.batch;
     batch.reap = batch.reap && !op.cqe_skip; // else it would wait for CQEs that never come
-    return run_batches(cpu, op.ring, std::nullopt, batch, {}, [&](std::uint32_t) {
-        models::Sqe sqe;
+    return run_batches(cpu, op.ring, std::nullopt, batch, {}, [&](models::Sqe& sqe, std::uint32_t) {
         sqe.opcode = models::Opcode::nop;
         sqe.cqe_skip = op.cqe_skip;
-        return sqe;
     });
 }
 
 sim::Step ProgramTask::run(const op::SendFd& op, sim::Cpu& cpu) {
-    return run_batches(cpu, op.ring, op.target, op.batch, op.expect, [&](std::uint32_t i) {
-        models::Sqe sqe;
+    return run_batches(cpu, op.ring, op.target, op.batch, op.expect, [&](models::Sqe& sqe, std::uint32_t i) {
         sqe.opcode = models::Opcode::msg_ring_send_fd;
         sqe.target_is_ring = op.target.has_value();
         sqe.file_slot = op.source_slot;
@@ -268,17 +267,14 @@ sim::Step ProgramTask::run(const op::SendFd& op, sim::Cpu& cpu) {
         sqe.len = op.len;
         sqe.flags = op.flags;
         sqe.target_cqe_skip = op.cqe_skip;
-        return sqe;
     });
 }
 
 sim::Step ProgramTask::run(const op::SendData& op, sim::Cpu& cpu) {
-    return run_batches(cpu, op.ring, op.target, op.batch, op.expect, [&](std::uint32_t) {
-        models::Sqe sqe;
+    return run_batches(cpu, op.ring, op.target, op.batch, op.expect, [&](models::Sqe& sqe, std::uint32_t) {
         sqe.opcode = models::Opcode::msg_ring_data;
         sqe.target_is_ring = op.target.has_value();
         sqe.len = op.len;
-        return sqe;
     });
 }
 
@@ -307,12 +303,10 @@ sim::Step ProgramTask::run_spans(sim::Cpu& cpu, std::size_t index, op::Via via, 
     const auto count = static_cast<std::uint32_t>(spans_.size());
     if (via == op::Via::request) {
         return run_batches(cpu, index, std::nullopt, {count, batch, true, true}, expect,
-                           [&](std::uint32_t i) {
-                               models::Sqe sqe;
+                           [&](models::Sqe& sqe, std::uint32_t i) {
                                sqe.opcode = models::Opcode::files_update;
                                sqe.offset = spans_[i].offset;
                                sqe.updates = &entries_for(spans_[i], with, tag, own);
-                               return sqe;
                            });
     }
     if (done_ == count) {
@@ -408,11 +402,10 @@ sim::Step ProgramTask::run(const op::Reap& op, sim::Cpu& cpu) {
 sim::Step ProgramTask::run(const op::Poll& op, sim::Cpu& cpu) {
     models::Ring& own = ring(op.ring);
     if (stage_ == Stage::idle) {
-        models::Sqe sqe;
+        models::Sqe& sqe = next_sqe(cpu, own);
         sqe.opcode = models::Opcode::poll_add;
         sqe.file_slot = op.slot;
         sqe.user_data = run_.next_user_data[op.ring]++;
-        prepare(cpu, own, sqe);
         enter_.begin(own, {own.prepared(), 0, false});
         stage_ = Stage::enter;
         return sim::Step::ready();

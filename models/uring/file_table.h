@@ -80,6 +80,8 @@ class FileTable {
   private:
     static constexpr std::uint32_t word_bits = 64;
 
+    void drop(sim::Cpu& cpu, std::uint32_t slot);
+
     int find_free(sim::Cpu& cpu);
     int search(sim::Cpu& cpu, std::uint32_t from, std::uint32_t to) const;
     void set_bit(sim::Cpu& cpu, std::uint32_t slot);
@@ -87,7 +89,6 @@ class FileTable {
     void store(sim::Cpu& cpu, std::uint32_t slot, File& file, Object* node, std::uint64_t tag);
     int update_one(sim::Cpu& cpu, std::uint32_t slot, const FileUpdate& entry);
     int release_slot(sim::Cpu& cpu, std::uint32_t slot);
-    void drop_slot(sim::Cpu& cpu, std::uint32_t slot);
     sim::Line& slot_line(std::uint32_t slot);
     sim::Line& bitmap_line(std::uint32_t slot);
 

@@ -44,7 +44,11 @@ sim::Step RingExit::run_stage(sim::Cpu& cpu) {
         stage_ = Stage::caches;
         return sim::Step::ready();
     case Stage::caches:
-        ring_.node_cache().drain(cpu);
+        while (ring_.node_cache().drain_one(cpu)) {
+            if (!cpu.may_continue()) {
+                return sim::Step::ready();
+            }
+        }
         stage_ = Stage::rest;
         return sim::Step::ready();
     case Stage::rest:

@@ -1,12 +1,13 @@
 // io_alloc_cache: a bounded stack of free objects.
 
 #include "models/uring/alloc_cache.h"
-#include "support.h"
 
 #include <doctest/doctest.h>
 
 #include <stdexcept>
 #include <vector>
+
+#include "support.h"
 
 using namespace uringsim;
 using models::IoAllocCache;

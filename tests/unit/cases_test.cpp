@@ -1,14 +1,14 @@
 // What people ran into: tests/cases/*.json, each a report restated as operations with their right
 // outcome. A file that runs to its end holds; `expect` and `assert` do the checking.
 
-#include "support.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
+
+#include "support.h"
 
 using namespace uringsim;
 

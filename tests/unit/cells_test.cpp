@@ -2,7 +2,6 @@
 // sources within the stated error, through real replays of the shipped files.
 
 #include "analysis/published.h"
-#include "support.h"
 
 #include <doctest/doctest.h>
 
@@ -13,15 +12,17 @@
 #include <string>
 #include <vector>
 
+#include "support.h"
+
 using namespace uringsim;
 using analysis::Metric;
 using analysis::PublishedFigure;
 
 namespace {
 
-constexpr double passed_bound = 3.0;  ///< percent, or the source's noise where that is larger
-constexpr double failed_bound = 8.0;  ///< percent, where the source's own stability gate failed
-constexpr double change_bound = 2.0;  ///< points, for changes in percent
+constexpr double passed_bound = 3.0; ///< percent, or the source's noise where that is larger
+constexpr double failed_bound = 8.0; ///< percent, where the source's own stability gate failed
+constexpr double change_bound = 2.0; ///< points, for changes in percent
 
 std::vector<PublishedFigure> figures() {
     scenarios::Diagnostics diagnostics;
@@ -112,7 +113,8 @@ TEST_CASE("predicted times have a mean error near the prototype's 0.9 %") {
     double worst = 0;
     int predictions = 0;
     for (const PublishedFigure& figure : figures()) {
-        if (figure.fitted || figure.metric == Metric::percent || !figure.gate_passed.value_or(true)) {
+        if (figure.fitted || figure.metric == Metric::percent ||
+            !figure.gate_passed.value_or(true)) {
             continue;
         }
         const double error = std::abs(error_of(figure));

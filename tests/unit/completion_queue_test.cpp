@@ -1,9 +1,10 @@
 // The CQ ring and its overflow list. Source: docs/kernel-facts.md A7.
 
 #include "models/uring/completion_queue.h"
-#include "support.h"
 
 #include <doctest/doctest.h>
+
+#include "support.h"
 
 using namespace uringsim;
 using models::CompletionQueue;
@@ -14,7 +15,8 @@ namespace {
 struct Bench {
     models::Kernel kernel{models::Design{}, tests::machine_of(2), 1};
     CompletionQueue cq;
-    explicit Bench(std::uint32_t entries, bool wide = false) : cq(kernel.memory(), wide) {
+    explicit Bench(std::uint32_t entries, bool wide = false)
+        : cq(kernel.memory(), wide) {
         cq.init(cpu(), entries);
     }
     ~Bench() { cq.release(cpu()); }

@@ -4,7 +4,6 @@
 #include "models/uring/node_cache.h"
 #include "models/uring/ring.h"
 #include "models/uring/syscalls.h"
-#include "support.h"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,8 @@
 #include <map>
 #include <string>
 #include <vector>
+
+#include "support.h"
 
 using namespace uringsim;
 using nlohmann::json;
@@ -48,7 +49,8 @@ const scenarios::Result& run_of(const json& row) {
 std::string snapshots_of(const scenarios::Result& result) {
     std::string text;
     for (const scenarios::SnapshotResult& snapshot : result.snapshots) {
-        text += (text.empty() ? "" : "/") + std::to_string(snapshot.cached);
+        text += text.empty() ? "" : "/";
+        text += std::to_string(snapshot.cached);
     }
     return text;
 }
@@ -87,9 +89,9 @@ TEST_CASE("published counts hold to the unit") {
         json::parse(tests::read_file(tests::test_folder() / "reference" / "mechanism-counts.json"));
     REQUIRE(reference.at("rows").size() == 36);
     for (const json& row : reference.at("rows")) {
-        INFO(row.at("workload").get<std::string>(), " on ", row.at("design").get<std::string>(), ": ",
-             row.at("counter").get<std::string>(), "; source: ",
-             reference.at("citation").get<std::string>());
+        INFO(row.at("workload").get<std::string>(), " on ", row.at("design").get<std::string>(),
+             ": ", row.at("counter").get<std::string>(),
+             "; source: ", reference.at("citation").get<std::string>());
         check_row(row);
     }
 }

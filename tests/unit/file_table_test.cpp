@@ -3,12 +3,13 @@
 
 #include "models/uring/ring.h"
 #include "models/uring/syscalls.h"
-#include "support.h"
 
 #include <doctest/doctest.h>
 
 #include <cerrno>
 #include <vector>
+
+#include "support.h"
 
 using namespace uringsim;
 using models::file_index_alloc;
@@ -101,17 +102,17 @@ TEST_CASE("an install checks in the kernel's order") {
     const auto install_ring = [&](std::uint32_t index) {
         return bench.files().fixed_fd_install(bench.cpu(), ring_file, index);
     };
-    CHECK(bench.alloc() == -ENFILE);          // no bitmap
+    CHECK(bench.alloc() == -ENFILE); // no bitmap
     CHECK(install_ring(file_index_alloc) == -ENFILE);
-    CHECK(install_ring(1) == -EBADF);         // a ring's file, before the table is looked at
+    CHECK(install_ring(1) == -EBADF); // a ring's file, before the table is looked at
     CHECK(bench.install(1) == -ENXIO);
     CHECK(bench.install(0) == -ENXIO);
     REQUIRE(bench.sparse(4) == 0);
     CHECK(install_ring(file_index_alloc) == -EBADF);
-    CHECK(bench.install(0) == -EINVAL);       // 0 - 1 is off range
+    CHECK(bench.install(0) == -EINVAL); // 0 - 1 is off range
     CHECK(bench.install(5) == -EINVAL);
     bench.kernel.node_slab().inject_failure(0, 1);
-    CHECK(bench.install(5) == -EINVAL);       // the range comes before the node
+    CHECK(bench.install(5) == -EINVAL); // the range comes before the node
     CHECK(bench.install(4) == -ENOMEM);
     CHECK(bench.install(4) == 0);
     CHECK(bench.files().installed() == 1);

@@ -1,12 +1,13 @@
 // The page allocator's lists: hot blocks first, batches of 63 pages, a limit that drains.
 
 #include "models/mm/page_allocator.h"
-#include "support.h"
 
 #include <doctest/doctest.h>
 
 #include <set>
 #include <vector>
+
+#include "support.h"
 
 using namespace uringsim;
 using models::PageAllocator;
@@ -41,8 +42,8 @@ TEST_CASE("a block freed last is handed out first, by the same CPU only") {
 TEST_CASE("an empty list takes 63 pages at once: 63, 31, 15, 7 blocks of order 0 to 3") {
     // Source: nr_pcp_alloc, rmqueue_pcplist (6.12); 63 is pcp->batch of any zone above 1 GiB.
     std::uint64_t before = 0;
-    for (const auto& [order, blocks] : std::vector<std::pair<unsigned, std::uint64_t>>{
-             {0, 63}, {1, 31}, {2, 15}, {3, 7}}) {
+    for (const auto& [order, blocks] :
+         std::vector<std::pair<unsigned, std::uint64_t>>{{0, 63}, {1, 31}, {2, 15}, {3, 7}}) {
         Bench bench;
         for (std::uint64_t i = 0; i < blocks; ++i) {
             CHECK(bench.pages.alloc(bench.cpu(), order).order == order);

@@ -1,11 +1,11 @@
 // How a run stops: what is unexpected gives a message that names file, line and column; what the
 // scenario says to count is counted.
 
-#include "support.h"
-
 #include <doctest/doctest.h>
 
 #include <string>
+
+#include "support.h"
 
 using namespace uringsim;
 
@@ -21,8 +21,8 @@ std::string program(const std::string& operations) {
 
 scenarios::Result run_program(const std::string& operations,
                               const std::string& design = "linux-6.18") {
-    return scenarios::replay(tests::parse_scenario(program(operations)),
-                             tests::load_design(design), tests::i7());
+    return scenarios::replay(tests::parse_scenario(program(operations)), tests::load_design(design),
+                             tests::i7());
 }
 
 std::string error_of(const std::string& operations, const std::string& design = "linux-6.18") {
@@ -146,7 +146,8 @@ TEST_CASE("set-up refuses what io_uring_setup refuses") {
 }
 
 TEST_CASE("a task on a CPU that the machine lacks is told so") {
-    const char* text = R"({ "name": "t", "rings": { "r": {} }, "tasks": [ { "name": "user", "cpu": 20,
+    const char* text =
+        R"({ "name": "t", "rings": { "r": {} }, "tasks": [ { "name": "user", "cpu": 20,
       "program": [ { "op": "create_ring", "ring": "r" } ] } ] })";
     CHECK(tests::run_error(text).find("wants CPU 20") != std::string::npos);
 }

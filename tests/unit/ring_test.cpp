@@ -2,13 +2,14 @@
 
 #include "models/uring/ring.h"
 #include "models/uring/syscalls.h"
-#include "support.h"
 
 #include <doctest/doctest.h>
 
 #include <cerrno>
 #include <map>
 #include <vector>
+
+#include "support.h"
 
 using namespace uringsim;
 using models::Opcode;
@@ -20,7 +21,8 @@ namespace {
 /// Who calls io_uring_enter; it may end up on a wait queue.
 class Caller final : public sim::Task {
   public:
-    explicit Caller(sim::Cpu& cpu) : Task("caller", sim::TaskId{1}, cpu) {}
+    explicit Caller(sim::Cpu& cpu)
+        : Task("caller", sim::TaskId{1}, cpu) {}
 
     sim::Step step(sim::Cpu& /*cpu*/) override { return sim::Step::done(); }
 
@@ -41,7 +43,7 @@ class Bench {
         Sqe sqe;
         sqe.opcode = opcode;
         sqe.user_data = user_data;
-        REQUIRE(ring.prepare(cpu(), sqe));
+        tests::prepare(cpu(), ring, sqe);
     }
     /// A whole io_uring_enter without a wait.
     int enter(std::uint32_t to_submit, std::optional<std::uint32_t> wait = {}) {
@@ -189,8 +191,7 @@ TEST_CASE("a released resource's tag comes after the CQEs of the batch whose req
     Bench bench({.sq_entries = 8});
     models::File& file = bench.kernel.open_file();
     REQUIRE(models::register_files_sparse(bench.cpu(), bench.kernel, bench.ring, 2, false) == 0);
-    const std::vector<models::FileUpdate> tagged{
-        {models::FileUpdate::Kind::install, &file, 77}};
+    const std::vector<models::FileUpdate> tagged{{models::FileUpdate::Kind::install, &file, 77}};
     const std::vector<models::FileUpdate> removal{{models::FileUpdate::Kind::remove, nullptr, 0}};
     REQUIRE(models::register_files_update(bench.cpu(), bench.kernel, bench.ring, 0, tagged) == 1);
     bench.prepare(Opcode::poll_add, 5);
@@ -224,8 +225,9 @@ TEST_CASE("after the last exit nothing is left, and the task's node waits for it
         CHECK(file.references == 1);
         const auto freed =
             tests::counted(bench.kernel.engine(), models::Counter::freed_at_ring_exit);
-        CHECK(freed == (std::string(design) == "linux-6.12" ? 1
-                        : std::string(design) == "rfc-0001+0002+0003" ? 224 : 200));
+        CHECK(freed == (std::string(design) == "linux-6.12"           ? 1
+                        : std::string(design) == "rfc-0001+0002+0003" ? 224
+                                                                      : 200));
     }
 }
 

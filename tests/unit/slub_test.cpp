@@ -3,7 +3,6 @@
 
 #include "models/mm/slub.h"
 #include "sim/random.h"
-#include "support.h"
 
 #include <doctest/doctest.h>
 
@@ -11,6 +10,8 @@
 #include <deque>
 #include <memory>
 #include <vector>
+
+#include "support.h"
 
 using namespace uringsim;
 using models::Object;
@@ -20,9 +21,9 @@ using models::Slub;
 namespace {
 
 constexpr models::SlabCounters all_counters{
-    models::Counter::new_slabs,      models::Counter::freed_slabs,
+    models::Counter::new_slabs,       models::Counter::freed_slabs,
     models::Counter::slab_alloc_slow, models::Counter::slab_get_partial,
-    models::Counter::slab_free_slow, models::Counter::slab_put_cpu_partial};
+    models::Counter::slab_free_slow,  models::Counter::slab_put_cpu_partial};
 
 /// A cache of its own on a machine that has nothing else.
 class Bench {
@@ -30,9 +31,9 @@ class Bench {
     explicit Bench(std::uint32_t bytes, std::uint32_t cpus_seen = 2, bool shuffled = false)
         : engine_(std::make_unique<models::Kernel>(models::Design{}, tests::machine_of(2), 1))
         , pages_(2)
-        , cache_(std::make_unique<Slub>(
-              "test", bytes, false, Slub::Environment{cpus_seen, 2, pages_, 7, shuffled},
-              all_counters)) {}
+        , cache_(std::make_unique<Slub>("test", bytes, false,
+                                        Slub::Environment{cpus_seen, 2, pages_, 7, shuffled},
+                                        all_counters)) {}
 
     Slub& cache() { return *cache_; }
     models::PageAllocator& pages() { return pages_; }
@@ -240,7 +241,9 @@ class NaiveSlub {
         std::uint64_t to_cpu = 0;
     };
 
-    explicit NaiveSlub(const SlabGeometry& geometry) : geometry_(geometry), cpus_(2) {}
+    explicit NaiveSlub(const SlabGeometry& geometry)
+        : geometry_(geometry)
+        , cpus_(2) {}
 
     Handle alloc(std::size_t on) {
         Cpu& cpu = cpus_[on];

@@ -96,6 +96,12 @@ std::string run_error(std::string_view text, const std::string& design) {
     return "";
 }
 
+void prepare(sim::Cpu& cpu, models::Ring& ring, const models::Sqe& sqe) {
+    models::Sqe* next = ring.prepare(cpu);
+    REQUIRE(next != nullptr);
+    *next = sqe;
+}
+
 models::Machine machine_of(std::int64_t cpus) {
     models::Machine machine;
     machine.name = "test";

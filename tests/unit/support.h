@@ -43,6 +43,9 @@ scenarios::Result run(const std::string& scenario, const std::string& design,
 /// The message of the RunError that a run of this text throws; empty where it throws none.
 std::string run_error(std::string_view text, const std::string& design = "linux-6.18");
 
+/// Fills in the ring's next SQE.
+void prepare(sim::Cpu& cpu, models::Ring& ring, const models::Sqe& sqe);
+
 /// A machine with default costs.
 models::Machine machine_of(std::int64_t cpus);
 

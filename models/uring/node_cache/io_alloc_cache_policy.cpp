@@ -2,6 +2,7 @@
 
 #include "models/counters.h"
 #include "models/mechanisms.h"
+#include "models/primitives.h"
 
 #include <algorithm>
 
@@ -51,6 +52,13 @@ void IoAllocCachePolicy::put(sim::Cpu& cpu, Object& node) {
         return;
     }
     cpu.count(id(Counter::node_free));
+    free_node(cpu, node);
+}
+
+void IoAllocCachePolicy::free_node(sim::Cpu& cpu, Object& node) const {
+    if (design_.node_slab_kind == NodeSlab::dedicated) {
+        cpu.charge(id(Primitive::slub_cache_check));
+    }
     kfree(cpu, node);
 }
 
@@ -87,16 +95,15 @@ std::uint32_t IoAllocCachePolicy::allocate(sim::Cpu& cpu, std::uint32_t wanted) 
     return wanted;
 }
 
-std::uint32_t IoAllocCachePolicy::drain(sim::Cpu& cpu) {
+bool IoAllocCachePolicy::drain_one(sim::Cpu& cpu) {
     const sim::MechanismScope scope(cpu, id(Mechanism::node_cache));
-    std::uint32_t freed = 0;
-    while (Object* node = cache_.cached() > 0 ? cache_.get(cpu) : nullptr) {
-        kfree(cpu, *node);
-        ++freed;
+    if (cache_.cached() == 0) {
+        cache_.release(cpu);
+        return false;
     }
-    cpu.count(id(Counter::node_free), freed);
-    cache_.release(cpu);
-    return freed;
+    free_node(cpu, *cache_.get(cpu));
+    cpu.count(id(Counter::node_free));
+    return true;
 }
 
 } // namespace uringsim::models

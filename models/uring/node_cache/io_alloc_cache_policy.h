@@ -20,7 +20,7 @@ class IoAllocCachePolicy : public NodeCache {
     Object* get(sim::Cpu& cpu) override;
     void put(sim::Cpu& cpu, Object& node) override;
     void sparse_table_registered(sim::Cpu& cpu, std::uint32_t slots, bool opt_in) override;
-    std::uint32_t drain(sim::Cpu& cpu) override;
+    bool drain_one(sim::Cpu& cpu) override;
 
     std::uint32_t cached() const override { return cache_.cached(); }
     std::uint32_t capacity() const override { return cache_.capacity(); }
@@ -35,6 +35,8 @@ class IoAllocCachePolicy : public NodeCache {
     IoAllocCache& cache() { return cache_; }
 
   private:
+    /// kfree, or kmem_cache_free of a cache of its own.
+    void free_node(sim::Cpu& cpu, Object& node) const;
     Object* refill(sim::Cpu& cpu);
     std::uint32_t allocate(sim::Cpu& cpu, std::uint32_t wanted);
 
