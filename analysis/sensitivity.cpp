@@ -29,7 +29,7 @@ PublishedFigure change_of(const PublishedFigure& before, const PublishedFigure& 
                        ? (before.value / after.value - 1.0) * percent
                        : (after.value / before.value - 1.0) * percent;
     change.noise_percent =
-        std::max(before.noise_percent.value_or(0), after.noise_percent.value_or(0));
+        std::hypot(before.noise_percent.value_or(0), after.noise_percent.value_or(0));
     return change;
 }
 

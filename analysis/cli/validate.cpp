@@ -49,6 +49,7 @@ int validate_command(const Invocation& invocation) {
     options
         .repeated("published", "FILE",
                   "published figures, by name or path, in place of all; may be repeated")
+        .flag("brief", "text and markdown: the sources without their figures")
         .flag("sensitivity",
               "say instead how far each cost may move before a published change flips")
         .value("jobs", "N", "threads; without it one a CPU. The output does not depend on it")
@@ -72,11 +73,12 @@ int validate_command(const Invocation& invocation) {
         if (options.given("sensitivity")) {
             return write_sensitivity(*library, files, jobs, *writer, invocation);
         }
-        const auto validation = validate(*library, std::move(files), jobs, diagnostics);
+        auto validation = validate(*library, std::move(files), jobs, diagnostics);
         if (!validation) {
             invocation.err << diagnostics.to_string();
             return exit_status::bad_input;
         }
+        validation->brief = options.given("brief");
         const int status = writer->write(writer->exporter().to_string(*validation), invocation);
         return validation->is_good() ? status : exit_status::failed;
     } catch (const scenarios::RunError& error) {
