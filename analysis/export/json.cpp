@@ -278,9 +278,38 @@ Json validation_json(const Validation& validation) {
             missing.push_back({{"source", file.source}, {"id", row.id}, {"reason", row.reason}});
         }
     }
-    return {{"version", version()},         {"good", validation.is_good()},
-            {"figures", std::move(figures)}, {"sources", std::move(sources)},
-            {"total", source_json(validation.total)}, {"not_expressed", std::move(missing)}};
+    return {{"version", version()},
+            {"good", validation.is_good()},
+            {"figures", std::move(figures)},
+            {"sources", std::move(sources)},
+            {"total", source_json(validation.total)},
+            {"not_expressed", std::move(missing)}};
+}
+
+Json conclusion_json(const Conclusion& conclusion) {
+    Json crossings = Json::array();
+    for (const Crossing& crossing : conclusion.crossings) {
+        const models::PrimitiveInfo& row = models::info(crossing.primitive);
+        crossings.push_back({{"flips", crossing.flip == Flip::sign ? "sign" : "size"},
+                             {"primitive", row.name},
+                             {"now_cycles", crossing.now_cycles},
+                             {"at_cycles", crossing.at_cycles},
+                             {"min_cycles", row.min_cycles},
+                             {"max_cycles", row.max_cycles}});
+    }
+    return {{"id", conclusion.id},
+            {"source", conclusion.source},
+            {"scenario", conclusion.scenario},
+            {"phase", conclusion.phase},
+            {"design", conclusion.design},
+            {"baseline", conclusion.baseline},
+            {"published_percent", conclusion.published},
+            {"simulated_percent", conclusion.simulated},
+            {"noise_points", conclusion.noise},
+            {"limit_points", conclusion.points},
+            {"has_sign", conclusion.has_sign},
+            {"size_holds", conclusion.size_holds},
+            {"crossings", std::move(crossings)}};
 }
 
 class JsonExporter final : public Exporter {
@@ -291,6 +320,15 @@ class JsonExporter final : public Exporter {
     }
     std::string to_string(const Validation& validation) const override {
         return dump(validation_json(validation));
+    }
+    std::string to_string(const Sensitivity& sensitivity) const override {
+        Json rows = Json::array();
+        for (const Conclusion& conclusion : sensitivity.conclusions) {
+            rows.push_back(conclusion_json(conclusion));
+        }
+        return dump({{"version", version()},
+                     {"conclusions", std::move(rows)},
+                     {"no_sums", sensitivity.no_sums}});
     }
 };
 
