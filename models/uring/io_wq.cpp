@@ -1,0 +1,48 @@
+#include "models/uring/io_wq.h"
+
+#include "models/counters.h"
+#include "models/mechanisms.h"
+#include "models/primitives.h"
+#include "models/uring/ring.h"
+
+#include <algorithm>
+
+namespace uringsim::models {
+
+IoWorker::IoWorker(sim::Cpu& cpu) : Task("io-wq worker", sim::TaskId{0}, cpu) {}
+
+sim::Step IoWorker::step(sim::Cpu& cpu) {
+    if (work_.empty()) {
+        return sim::Step::blocked();
+    }
+    const Work work = work_.front();
+    work_.pop_front();
+    const sim::MechanismScope scope(cpu, id(Mechanism::io_wq));
+    cpu.charge(id(Primitive::io_wq_work));
+    work.ring->complete_later(cpu, *work.request);
+    return sim::Step::ready();
+}
+
+void IoWq::punt(sim::Cpu& cpu, Ring& ring, Request& request) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::io_wq));
+    cpu.charge(id(Primitive::io_wq_punt));
+    cpu.count(id(Counter::request_punts));
+    auto& worker = workers_[cpu.id()];
+    if (!worker) {
+        const auto next = static_cast<std::uint16_t>((cpu.id() + 1U) % engine_.cpus());
+        worker = std::make_unique<IoWorker>(engine_.cpu(next));
+    }
+    const bool asleep = worker->idle() && worker->waiting();
+    worker->add(ring, request);
+    if (asleep) {
+        engine_.wake(*worker, cpu.now());
+    }
+}
+
+bool IoWq::busy_on(std::uint16_t cpu) const {
+    return std::ranges::any_of(workers_, [&](const auto& worker) {
+        return worker && worker->cpu().id() == cpu && !(worker->idle() && worker->waiting());
+    });
+}
+
+} // namespace uringsim::models

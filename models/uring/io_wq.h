@@ -1,0 +1,50 @@
+#pragma once
+
+#include "models/uring/request.h"
+#include "sim/engine.h"
+#include "sim/task.h"
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+namespace uringsim::models {
+
+/// An io-wq worker: a kernel thread that does what a submitter could not do at once. It completes
+/// and frees the requests on its own CPU.
+/// Source: io_queue_async_work, io_worker_handle_work, fs/io-wq.c (5.8).
+class IoWorker final : public sim::Task {
+  public:
+    explicit IoWorker(sim::Cpu& cpu);
+
+    void add(Ring& ring, Request& request) { work_.push_back({&ring, &request}); }
+    bool idle() const { return work_.empty(); }
+
+    sim::Step step(sim::Cpu& cpu) override;
+
+  private:
+    struct Work {
+        Ring* ring;
+        Request* request;
+    };
+    std::deque<Work> work_;
+};
+
+/// The workers of a kernel: one for each CPU that submits, on the CPU after it.
+class IoWq {
+  public:
+    explicit IoWq(sim::Engine& engine) : engine_(engine), workers_(engine.cpus()) {}
+
+    /// Hands a request over to the submitter's worker and wakes it.
+    void punt(sim::Cpu& cpu, Ring& ring, Request& request);
+
+    /// True where a worker lives on this CPU and has work.
+    bool busy_on(std::uint16_t cpu) const;
+
+  private:
+    sim::Engine& engine_;
+    std::vector<std::unique_ptr<IoWorker>> workers_;
+};
+
+} // namespace uringsim::models
