@@ -18,6 +18,21 @@ enum class Prefill : std::uint8_t { never, always, flag };
 /// Where rsrc nodes are allocated.
 enum class NodeSlab : std::uint8_t { kmalloc, dedicated };
 
+/// When completed requests are posted and freed: all of a submission together, or each by itself.
+enum class RequestCompletion : std::uint8_t { batched, single };
+
+/// How the two references of a request are dropped.
+enum class RequestRefcount : std::uint8_t { none, plain, atomic };
+
+/// Which version of the per-CPU request caches of 2020.
+enum class RequestCacheVersion : std::uint8_t { v1, v2 };
+
+/// Which slab allocator the kernel has.
+enum class SlabKind : std::uint8_t { slub, slab, sheaves };
+
+/// How kmem_cache_free_bulk gives objects of other slabs back: each by itself, or as lists.
+enum class SlabBulkFree : std::uint8_t { each, detached };
+
 /// How the kernel is built: every choice that a run may make, with the values of Linux 6.18.
 /// Declared once more in knob_table(), which is what users see.
 struct Design {
@@ -40,6 +55,22 @@ struct Design {
     bool install_path_6_15 = true;
     bool file_table_tags = false;
     std::int64_t ring_exit_delay_us = 27500;
+    std::string request_policy = "free_list";
+    RequestCompletion request_completion = RequestCompletion::batched;
+    RequestRefcount request_refcount = RequestRefcount::none;
+    bool request_account = true;
+    bool request_merge = false;
+    std::int64_t request_slab_order = -1;
+    RequestCacheVersion request_cache_version = RequestCacheVersion::v2;
+    std::int64_t request_cache_limit = 256;
+    std::int64_t request_cache_reclaim = 16;
+    SlabKind slab_policy = SlabKind::slub;
+    bool slab_debug = false;
+    bool slab_freelist_hardened = false;
+    bool slab_init_on_alloc = false;
+    SlabBulkFree slab_bulk_free = SlabBulkFree::detached;
+    std::int64_t slab_sheaf_capacity = 0;
+    std::int64_t slab_other_users = 0;
 };
 
 enum class KnobType : std::uint8_t { integer, boolean, choice };

@@ -26,6 +26,8 @@ class Interrupts {
 
     /// True where a completion of this ring is outstanding on this CPU.
     bool outstanding(const sim::Cpu& cpu, const Ring& ring) const;
+    /// True where any completion is outstanding on this CPU.
+    bool outstanding(std::uint16_t cpu) const { return !pending_.at(cpu).empty(); }
 
   private:
     struct Completion {

@@ -16,6 +16,9 @@ sim::Step IoWorker::step(sim::Cpu& cpu) {
         return sim::Step::blocked();
     }
     const Work work = work_.front();
+    if (work.at > cpu.now()) {
+        return sim::Step::sleep_until(work.at);
+    }
     work_.pop_front();
     const sim::MechanismScope scope(cpu, id(Mechanism::io_wq));
     cpu.charge(id(Primitive::io_wq_work));
@@ -32,16 +35,13 @@ void IoWq::punt(sim::Cpu& cpu, Ring& ring, Request& request) {
         const auto next = static_cast<std::uint16_t>((cpu.id() + 1U) % engine_.cpus());
         worker = std::make_unique<IoWorker>(engine_.cpu(next));
     }
-    const bool asleep = worker->idle() && worker->waiting();
-    worker->add(ring, request);
-    if (asleep) {
-        engine_.wake(*worker, cpu.now());
-    }
+    worker->add(ring, request, cpu.now());
+    engine_.wake(*worker, cpu.now());
 }
 
 bool IoWq::busy_on(std::uint16_t cpu) const {
     return std::ranges::any_of(workers_, [&](const auto& worker) {
-        return worker && worker->cpu().id() == cpu && !(worker->idle() && worker->waiting());
+        return worker && worker->cpu().id() == cpu && !worker->idle();
     });
 }
 

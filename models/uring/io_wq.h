@@ -18,8 +18,10 @@ class IoWorker final : public sim::Task {
   public:
     explicit IoWorker(sim::Cpu& cpu);
 
-    void add(Ring& ring, Request& request) { work_.push_back({&ring, &request}); }
-    bool idle() const { return work_.empty(); }
+    void add(Ring& ring, Request& request, sim::Cycles at) {
+        work_.push_back({&ring, &request, at});
+    }
+    bool idle() const { return work_.empty() && waiting(); }
 
     sim::Step step(sim::Cpu& cpu) override;
 
@@ -27,6 +29,7 @@ class IoWorker final : public sim::Task {
     struct Work {
         Ring* ring;
         Request* request;
+        sim::Cycles at; ///< when it was handed over
     };
     std::deque<Work> work_;
 };

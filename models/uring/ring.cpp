@@ -45,7 +45,7 @@ Ring::Ring(sim::Cpu& cpu, Kernel& kernel, std::string name, const RingParams& pa
         cpu, NodeCacheContext{kernel.design(), kernel.memory(), kernel.node_slab()});
     lifetime_ = make_rsrc_lifetime(kernel.design(), *this);
     files_ = std::make_unique<FileTable>(kernel.design(), kernel.memory(), *lifetime_);
-    requests_ = std::make_unique<FreeListRequests>(kernel.request_slab());
+    requests_ = make_request_allocator(kernel.request_context());
     cq_.init(cpu, params_.cq_entries);
     sqes_ = kernel.memory().alloc(cpu, std::uint64_t{params_.sq_entries} * sqe_bytes,
                                   {.account = true, .zero = true});
@@ -73,7 +73,8 @@ const Sqe& Ring::take_sqe(sim::Cpu& cpu) {
 
 bool Ring::submit_one(sim::Cpu& cpu) {
     const sim::MechanismScope scope(cpu, id(Mechanism::request));
-    Request* request = requests_->alloc(cpu);
+    const Sqe& next = sq_[sq_head_ & (params_.sq_entries - 1)];
+    Request* request = requests_->alloc(cpu, request_use(next));
     if (request == nullptr) {
         return false;
     }
@@ -82,13 +83,21 @@ bool Ring::submit_one(sim::Cpu& cpu) {
     request->sqe = take_sqe(cpu);
     request->node = nullptr;
     ++in_flight_;
+    kernel_.note_requests(in_flight_);
+    kernel_.other_users(cpu);
     if (request->sqe.opcode == Opcode::poll_add && start_poll(cpu, *request)) {
         return true;
     }
     if (request->sqe.opcode != Opcode::poll_add) {
         request->res = issue(cpu, *request);
     }
-    completed_.push_back(request);
+    if (request->sqe.completes != Completes::at_once) {
+        defer(cpu, *request);
+    } else if (kernel_.design().request_completion == RequestCompletion::single) {
+        complete_one(cpu, *request, true);
+    } else {
+        completed_.push_back(request);
+    }
     return true;
 }
 
@@ -152,7 +161,8 @@ void Ring::finish(sim::Cpu& cpu, Request& request) {
         lifetime_->put(cpu, *request.node);
     }
     --in_flight_;
-    requests_->free(cpu, request);
+    put_references(cpu);
+    requests_->free(cpu, request, true);
 }
 
 bool Ring::post(sim::Cpu& cpu, const Cqe& cqe) {

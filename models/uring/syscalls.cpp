@@ -35,6 +35,7 @@ EnterCall::Progress EnterCall::enter(sim::Cpu& cpu, Kernel& kernel) {
     cpu.touch(kernel.code(cpu).submit);
     cpu.count(id(Counter::enters));
     kernel.run_exit_task_work(cpu);
+    ring_->take_interrupts(cpu, false);
     if (ring_->disabled()) {
         result_ = -EBADFD;
         return Progress::done;
@@ -46,8 +47,12 @@ EnterCall::Progress EnterCall::enter(sim::Cpu& cpu, Kernel& kernel) {
 
 EnterCall::Progress EnterCall::submit(sim::Cpu& cpu) {
     const sim::LockGuard guard(ring_->uring_lock(), cpu);
+    if (submitted_ == 0) {
+        ring_->requests().begin_submit(cpu, args_.to_submit);
+    }
     do {
         if (!ring_->submit_one(cpu)) {
+            ring_->requests().end_submit(cpu);
             result_ = submitted_ > 0 ? static_cast<std::int32_t>(submitted_) : -EAGAIN;
             args_.get_events = false; // a short submission returns before it waits
             stage_ = Stage::flush;
@@ -57,6 +62,7 @@ EnterCall::Progress EnterCall::submit(sim::Cpu& cpu) {
     } while (submitted_ < args_.to_submit && cpu.may_continue());
     result_ = static_cast<std::int32_t>(submitted_);
     if (submitted_ == args_.to_submit) {
+        ring_->requests().end_submit(cpu);
         stage_ = Stage::flush;
     }
     return Progress::more;
@@ -82,6 +88,9 @@ EnterCall::Progress EnterCall::wait(sim::Cpu& cpu, sim::Task& task) {
     }
     if (cq.ready() >= std::min(args_.min_complete, cq.entries())) {
         return Progress::done;
+    }
+    if (ring_->take_interrupts(cpu, true)) {
+        return Progress::more;
     }
     ring_->cq_wait().add(task);
     return Progress::blocked;
