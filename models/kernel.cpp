@@ -78,7 +78,7 @@ Kernel::Kernel(const Design& design, const Machine& machine, std::uint64_t seed)
     , request_pool_(*request_slab_)
     , per_cpu_requests_(design_, request_pool_, engine_.cpus())
     , interrupts_(engine_.cpus())
-    , io_wq_(engine_)
+    , io_wq_(*this)
     , online_(engine_.cpus(), true)
     , code_(engine_.cpus())
     , exit_task_work_(engine_.cpus()) {
@@ -148,6 +148,15 @@ void Kernel::run_exit_task_work(sim::Cpu& cpu) {
     work.clear();
 }
 
+KmemCache& Kernel::shared_cache(sim::Cpu& cpu, std::uint32_t bytes, bool account) {
+    KmemCache& cache = memory_.cache(bytes, account);
+    if (cache.census().slabs == 0) {
+        cache.add_resident(cpu, static_cast<std::uint32_t>(design_.slab_resident),
+                           cache.geometry().objects / 2);
+    }
+    return cache;
+}
+
 RequestContext Kernel::request_context() {
     return {design_, *request_slab_, request_pool_, per_cpu_requests_};
 }
@@ -163,6 +172,7 @@ int Kernel::take_cpu_offline(sim::Cpu& cpu, std::uint16_t dead) {
         return -EBUSY;
     }
     online_[dead] = false;
+    io_wq_.leave(dead);
     per_cpu_requests_.reap(cpu, dead);
     memory_.flush_cpu(cpu, dead);
     return 0;

@@ -53,6 +53,8 @@ class Kernel {
     PageAllocator& pages() { return pages_; }
     KmemCache& node_slab() { return *node_slab_; }
     KmemCache& request_slab() { return *request_slab_; }
+    /// kmalloc-N, or kmalloc-cg-N, with the slabs that others have left in it.
+    KmemCache& shared_cache(sim::Cpu& cpu, std::uint32_t bytes, bool account);
     RequestContext request_context();
     RequestPool& request_pool() { return request_pool_; }
     const RequestPool& request_pool() const { return request_pool_; }

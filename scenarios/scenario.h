@@ -72,7 +72,28 @@ struct UpdateFiles {
 };
 /// Removes every installed file, a contiguous span of slots at a time.
 struct RemoveFiles { std::size_t ring; Via via; Expect expect; };
-struct Nop { std::size_t ring; Batch batch; bool cqe_skip; };
+/// `later_every`: one request in so many ends by `completes`, the others at once.
+struct Nop {
+    std::size_t ring;
+    Batch batch;
+    bool cqe_skip;
+    models::Completes completes;
+    std::uint32_t later_every;
+    std::uint32_t delay_us;
+};
+/// Memory pressure: asks the kernel's shrinkers for `objects`. The result is how many they gave.
+struct Shrink { std::uint32_t objects; Expect expect; };
+/// A CPU goes offline or comes back.
+struct CpuHotplug { std::uint16_t cpu; bool online; Expect expect; };
+/// Allocates `count` objects of `bytes` from the kernel's own caches and gives them back in order:
+/// a benchmark of the slab allocator, as a kernel module runs it.
+struct SlabCycle {
+    std::uint32_t bytes;
+    std::uint32_t count;
+    bool account;
+    bool bulk_alloc;
+    bool bulk_free;
+};
 
 enum class Slot : std::uint8_t { alloc, sequential, file_index };
 struct SendFd {
@@ -119,9 +140,15 @@ enum class Quantity : std::uint8_t {
     files_held,
     nodes_cached,
     node_capacity,
-    rings_alive
+    rings_alive,
+    requests_cached,
+    requests_available
 };
-/// Stops the run where a quantity differs. `ring` is ignored for rings_alive.
+/// Whether a quantity is one of a ring; the others are the kernel's.
+constexpr bool of_ring(Quantity quantity) {
+    return quantity < Quantity::rings_alive;
+}
+/// Stops the run where a quantity differs.
 struct Assert { std::size_t ring; Quantity quantity; std::uint64_t equals; };
 /// Notes the state of the ring's node cache in the result.
 struct Snapshot { std::size_t ring; std::string name; };
@@ -135,7 +162,7 @@ struct PhaseEnd { sim::PhaseId phase; };
 using Any = std::variant<CreateRing, EnableRing, CloseRing, RegisterFiles, RegisterFilesSparse,
                          RegisterFileAllocRange, UnregisterFiles, UpdateFiles, RemoveFiles, Nop,
                          SendFd, SendData, Submit, Reap, Poll, EndPoll, Sleep, SetRlimitNofile,
-                         FailAlloc, Assert, Snapshot, RepeatBegin, RepeatEnd, PhaseBegin, PhaseEnd>;
+                         FailAlloc, Shrink, CpuHotplug, SlabCycle, Assert, Snapshot, RepeatBegin, RepeatEnd, PhaseBegin, PhaseEnd>;
 
 } // namespace op
 

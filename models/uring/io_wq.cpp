@@ -1,6 +1,7 @@
 #include "models/uring/io_wq.h"
 
 #include "models/counters.h"
+#include "models/kernel.h"
 #include "models/mechanisms.h"
 #include "models/primitives.h"
 #include "models/uring/ring.h"
@@ -26,17 +27,35 @@ sim::Step IoWorker::step(sim::Cpu& cpu) {
     return sim::Step::ready();
 }
 
+IoWq::IoWq(Kernel& kernel) : kernel_(kernel), workers_(kernel.engine().cpus()) {}
+
+sim::Cpu& IoWq::cpu_after(const sim::Cpu& cpu) {
+    sim::Engine& engine = kernel_.engine();
+    std::uint16_t id = cpu.id();
+    do {
+        id = static_cast<std::uint16_t>((id + 1U) % engine.cpus());
+    } while (!kernel_.online(id));
+    return engine.cpu(id);
+}
+
+void IoWq::leave(std::uint16_t cpu) {
+    for (auto& worker : workers_) {
+        if (worker && worker->cpu().id() == cpu) {
+            worker.reset();
+        }
+    }
+}
+
 void IoWq::punt(sim::Cpu& cpu, Ring& ring, Request& request) {
     const sim::MechanismScope scope(cpu, id(Mechanism::io_wq));
     cpu.charge(id(Primitive::io_wq_punt));
     cpu.count(id(Counter::request_punts));
     auto& worker = workers_[cpu.id()];
     if (!worker) {
-        const auto next = static_cast<std::uint16_t>((cpu.id() + 1U) % engine_.cpus());
-        worker = std::make_unique<IoWorker>(engine_.cpu(next));
+        worker = std::make_unique<IoWorker>(cpu_after(cpu));
     }
     worker->add(ring, request, cpu.now());
-    engine_.wake(*worker, cpu.now());
+    kernel_.engine().wake(*worker, cpu.now());
 }
 
 bool IoWq::busy_on(std::uint16_t cpu) const {

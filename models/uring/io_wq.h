@@ -1,7 +1,6 @@
 #pragma once
 
 #include "models/uring/request.h"
-#include "sim/engine.h"
 #include "sim/task.h"
 
 #include <cstdint>
@@ -10,6 +9,8 @@
 #include <vector>
 
 namespace uringsim::models {
+
+class Kernel;
 
 /// An io-wq worker: a kernel thread that does what a submitter could not do at once. It completes
 /// and frees the requests on its own CPU.
@@ -34,10 +35,10 @@ class IoWorker final : public sim::Task {
     std::deque<Work> work_;
 };
 
-/// The workers of a kernel: one for each CPU that submits, on the CPU after it.
+/// The workers of a kernel: one for each CPU that submits, on the next CPU that is online.
 class IoWq {
   public:
-    explicit IoWq(sim::Engine& engine) : engine_(engine), workers_(engine.cpus()) {}
+    explicit IoWq(Kernel& kernel);
 
     /// Hands a request over to the submitter's worker and wakes it.
     void punt(sim::Cpu& cpu, Ring& ring, Request& request);
@@ -45,8 +46,13 @@ class IoWq {
     /// True where a worker lives on this CPU and has work.
     bool busy_on(std::uint16_t cpu) const;
 
+    /// The idle workers of this CPU go; others will be made elsewhere.
+    void leave(std::uint16_t cpu);
+
   private:
-    sim::Engine& engine_;
+    sim::Cpu& cpu_after(const sim::Cpu& cpu);
+
+    Kernel& kernel_;
     std::vector<std::unique_ptr<IoWorker>> workers_;
 };
 

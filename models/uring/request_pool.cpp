@@ -11,6 +11,14 @@ namespace {
 /// The slab allocator touches an object's first line itself; the others go together.
 constexpr std::uint32_t other_lines = 3;
 
+/// The making of a slab writes a free pointer into every object's first line, no more: where the
+/// other lines of a new object are found depends on who had the page before, so they count as
+/// memory. grow() stamps all lines of a slab in sequence and only unwrap() stamps the second line of
+/// an object again, so it is older than the third until the object has been used.
+bool never_used(const Object& object) {
+    return object.line[1].fine < object.line[2].fine;
+}
+
 } // namespace
 
 Request& RequestPool::wrap(Object& object) {
@@ -20,7 +28,8 @@ Request& RequestPool::wrap(Object& object) {
     Request& request = *spare_.back();
     spare_.pop_back();
     request = Request{};
-    request.lines = {.line = object.line[1], .weight = other_lines};
+    request.lines = {.line = never_used(object) ? sim::Line{} : object.line[1],
+                     .weight = other_lines};
     request.memory = &object;
     return request;
 }
