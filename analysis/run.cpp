@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <limits>
 #include <set>
 
 namespace uringsim::analysis {
@@ -66,9 +65,9 @@ std::int64_t cpu_of(const JsonNode& task, const std::optional<scenarios::Scenari
     if (scenario) {
         return scenario->tasks.at(index).cpu;
     }
-    constexpr std::int64_t max = std::numeric_limits<std::uint16_t>::max();
+    constexpr std::int64_t max = 1023; // beyond it the reader of the scenario has reported it
     const JsonNode* cpu = task.find("cpu");
-    std::string ignored; // the reader of the scenario has reported it
+    std::string ignored;
     return cpu != nullptr && cpu->is_number()
                ? scenarios::parse_integer(cpu->text(), {0, max}, ignored).value_or(0)
                : 0;
