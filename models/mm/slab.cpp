@@ -78,7 +78,7 @@ Object* KmemCache::alloc(sim::Cpu& cpu) {
     }
     const sim::MechanismScope scope(cpu, id(Mechanism::slab));
     Object& object = do_alloc(cpu);
-    ++live_;
+    live_peak_ = std::max(live_peak_, ++live_);
     clear(cpu, object);
     charge_memcg(cpu, 1);
     return &object;
@@ -91,6 +91,7 @@ bool KmemCache::alloc_bulk(sim::Cpu& cpu, std::span<Object*> out) {
     const sim::MechanismScope scope(cpu, id(Mechanism::slab));
     do_alloc_bulk(cpu, out);
     live_ += out.size();
+    live_peak_ = std::max(live_peak_, live_);
     for (Object* object : out) {
         clear(cpu, *object);
     }

@@ -154,6 +154,9 @@ class KmemCache {
     /// Objects handed out and not given back, as this run asked for them.
     std::uint64_t live() const { return live_; }
 
+    /// The most that were out at once.
+    std::uint64_t live_peak() const { return live_peak_; }
+
     virtual const SlabGeometry& geometry() const = 0;
     virtual SlabCensus census() const = 0;
 
@@ -180,6 +183,7 @@ class KmemCache {
     bool accounted_;
     bool init_on_alloc_;
     std::uint64_t live_ = 0;
+    std::uint64_t live_peak_ = 0;
     std::uint64_t fail_after_ = 0;
     std::uint64_t fail_times_ = 0;
 };
