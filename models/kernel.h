@@ -121,7 +121,7 @@ class Kernel {
     std::uint64_t held_elsewhere() const;
     void ring_gone(Ring& ring);
     sim::Cpu& exit_cpu(const sim::Cpu& closer);
-    void audit_slab(const KmemCache& cache, std::vector<std::string>& problems) const;
+    SlabCensus audit_slab(const KmemCache& cache, std::vector<std::string>& problems) const;
 
     Design design_;
     Machine machine_;

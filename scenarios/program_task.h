@@ -86,10 +86,11 @@ class ProgramTask final : public sim::Task {
     sim::Step run(const op::PhaseBegin& op, sim::Cpu& cpu);
     sim::Step run(const op::PhaseEnd& op, sim::Cpu& cpu);
 
-    /// Runs a batched operation; `sqe_of(i)` makes the i-th request.
-    template <class MakeSqe>
+    /// Runs a batched operation; `fill_in(sqe, i)` says what the i-th request is.
+    template <class FillIn>
     sim::Step run_batches(sim::Cpu& cpu, std::size_t ring, std::optional<std::size_t> target,
-                          const Batch& batch, const Expect& expect, const MakeSqe& sqe_of);
+                          const Batch& batch, const Expect& expect, const FillIn& fill_in);
+    models::Sqe& next_sqe(sim::Cpu& cpu, models::Ring& own) const;
     sim::Step enter_stage(sim::Cpu& cpu, const Batch& batch);
     sim::Step reap_own(sim::Cpu& cpu, models::Ring& ring, const Expect& expect, bool messages);
     sim::Step reap_messages(sim::Cpu& cpu, models::Ring& target);

@@ -137,6 +137,12 @@ class ProgramReader {
     }
 
   private:
+    static void ignore_all(const JsonNode& node, ObjectReader& reader) {
+        for (const JsonNode& member : node.children()) {
+            reader.ignore(member.key());
+        }
+    }
+
     void statement(const JsonNode& node, std::optional<sim::PhaseId> phase) {
         if (node.find("repeat") != nullptr) {
             repeat(node, phase);
@@ -148,6 +154,8 @@ class ProgramReader {
             if (const auto operation = read_operation(reader, values_)) {
                 reader.finish();
                 emit(node, *operation);
+            } else {
+                ignore_all(node, reader); // which keys are right depends on the operation
             }
         }
     }

@@ -88,7 +88,7 @@ Object& Sheaves::pop(sim::Cpu& cpu, CpuSheaves& local) {
     }
     Object& object = *local.main.back();
     local.main.pop_back();
-    cpu.touch(*object.line);
+    cpu.touch(object.line());
     return object;
 }
 
@@ -127,7 +127,7 @@ void Sheaves::replace_empty_main(sim::Cpu& cpu, CpuSheaves& local) {
 void Sheaves::do_free(sim::Cpu& cpu, Object& object) {
     CpuSheaves& local = cpus_[cpu.id()];
     cpu.charge(id(Primitive::sheaf_push));
-    cpu.touch(*object.line);
+    cpu.touch(object.line());
     if (local.main.size() >= capacity_) {
         replace_full_main(cpu, local);
     }
@@ -211,7 +211,7 @@ void Sheaves::take(sim::Cpu& cpu, Slab& slab, Sheaf& sheaf) {
     while (slab.freelist != nullptr && sheaf.size() < capacity_) {
         Object& object = pop_free(slab);
         cpu.charge(id(Primitive::sheaf_refill_object));
-        cpu.touch(*object.line);
+        cpu.touch(object.line());
         sheaf.push_back(&object);
     }
 }
@@ -227,7 +227,7 @@ void Sheaves::flush(sim::Cpu& cpu, Sheaf& sheaf) {
 void Sheaves::free_to_slab(sim::Cpu& cpu, Object& object) {
     Slab& slab = *object.slab;
     cpu.charge(id(Primitive::sheaf_flush_object));
-    cpu.touch(*object.line);
+    cpu.touch(object.line());
     push_free(slab, object);
     const bool emptied = slab.in_use() == 0;
     if (slab.on_node && !emptied) {

@@ -71,7 +71,7 @@ Object& SlabClassic::do_alloc(sim::Cpu& cpu) {
     }
     Object& object = *array.back();
     array.pop_back();
-    cpu.touch(*object.line);
+    cpu.touch(object.line());
     return object;
 }
 
@@ -159,7 +159,7 @@ void SlabClassic::flush(sim::Cpu& cpu, Array& array) {
 void SlabClassic::free_block(sim::Cpu& cpu, Object& object) {
     Slab& slab = *object.slab;
     cpu.charge(id(Primitive::slab_object_put));
-    cpu.touch(*object.line);
+    cpu.touch(object.line());
     if (slab.free > 0) {
         partial_.erase(partial_.iterator_to(slab));
     }

@@ -30,7 +30,6 @@ void push_free(Slab& slab, Object& object) {
 Object& pop_free(Slab& slab) {
     Object& object = *slab.freelist;
     slab.freelist = object.next_free;
-    object.next_free = nullptr;
     --slab.free;
     return object;
 }
@@ -73,6 +72,7 @@ Slab& SlabPages::grow(sim::Cpu& cpu) {
     slab.cache = &cache_;
     slab.pages = &pages_.alloc(cpu, geometry_.order);
     slab.objects.resize(geometry_.objects);
+    slab.slot_bytes = geometry_.slot_bytes;
     slab.freelist = nullptr;
     slab.free = 0;
     link_freelist(cpu, slab);
@@ -89,7 +89,6 @@ Slab& SlabPages::grow(sim::Cpu& cpu) {
 }
 
 void SlabPages::link_freelist(sim::Cpu& cpu, Slab& slab) {
-    constexpr std::size_t line_bytes = 64;
     // One permutation a cache, entered at a random place a slab (shuffle_freelist).
     const std::size_t start = permutation_.empty() ? 0 : random_.below(geometry_.objects);
     // Built from the last object to the first, so the freelist starts with the first.
@@ -98,7 +97,6 @@ void SlabPages::link_freelist(sim::Cpu& cpu, Slab& slab) {
             permutation_.empty() ? i : permutation_[(start + i) % geometry_.objects];
         Object& object = slab.objects[index];
         object.slab = &slab;
-        object.line = &slab.pages->lines[index * geometry_.slot_bytes / line_bytes];
         push_free(slab, object);
     }
     if (!permutation_.empty()) {

@@ -68,10 +68,9 @@ void Slub::do_alloc_bulk(sim::Cpu& cpu, std::span<Object*> out) {
 
 Object& Slub::pop(sim::Cpu& cpu, CpuSlab& local) {
     Object& object = *local.freelist;
-    cpu.touch(*object.line); // the pointer to the next free object is inside
+    cpu.touch(object.line()); // the pointer to the next free object is inside
     pointer(cpu);
     local.freelist = object.next_free;
-    object.next_free = nullptr;
     return object;
 }
 
@@ -147,7 +146,7 @@ void Slub::make_current(CpuSlab& local, Slab& slab) {
 void Slub::do_free(sim::Cpu& cpu, Object& object) {
     CpuSlab& local = cpus_[cpu.id()];
     Slab& slab = *object.slab;
-    cpu.touch(*object.line);
+    cpu.touch(object.line());
     if (checked_) {
         free_checked(cpu, object);
         return;
@@ -168,7 +167,7 @@ void Slub::do_free_bulk(sim::Cpu& cpu, std::span<Object*> objects) {
         for (Object* object : objects) {
             if (!checked_ && object->slab == cpus_[cpu.id()].slab) {
                 cpu.charge(id(Primitive::slub_bulk_free_object));
-                cpu.touch(*object->line);
+                cpu.touch(object->line());
                 pointer(cpu);
                 object->next_free = cpus_[cpu.id()].freelist;
                 cpus_[cpu.id()].freelist = object;
@@ -204,7 +203,7 @@ void Slub::free_list(sim::Cpu& cpu, Slab& slab, std::span<Object* const> objects
     CpuSlab& local = cpus_[cpu.id()];
     cpu.charge(id(Primitive::slub_bulk_free_object), static_cast<std::uint32_t>(objects.size()));
     for (Object* object : objects) {
-        cpu.touch(*object->line);
+        cpu.touch(object->line());
         pointer(cpu);
     }
     if (&slab == local.slab) {
@@ -233,7 +232,7 @@ Object& Slub::alloc_checked(sim::Cpu& cpu) {
     const sim::LockGuard guard(list_lock_, cpu);
     Slab& slab = node_partial_.front();
     Object& object = pop_free(slab);
-    cpu.touch(*object.line);
+    cpu.touch(object.line());
     cpu.charge(id(Primitive::slub_debug_check));
     pointer(cpu);
     if (slab.freelist == nullptr) {

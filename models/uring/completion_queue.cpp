@@ -25,7 +25,7 @@ void CompletionQueue::init(sim::Cpu& cpu, std::uint32_t entries) {
                           {.account = true, .zero = true});
 }
 
-bool CompletionQueue::post(sim::Cpu& cpu, const Cqe& cqe) {
+bool CompletionQueue::post(sim::Cpu& cpu, Cqe cqe) {
     const sim::MechanismScope scope(cpu, id(Mechanism::completion));
     if (overflow_.empty() && ready() < entries_) {
         cpu.charge(id(Primitive::cqe_post));
@@ -39,13 +39,13 @@ bool CompletionQueue::post(sim::Cpu& cpu, const Cqe& cqe) {
     return true;
 }
 
-void CompletionQueue::store(sim::Cpu& cpu, const Cqe& cqe) {
+void CompletionQueue::store(sim::Cpu& cpu, Cqe cqe) {
     const std::uint32_t index = tail_++ & (entries_ - 1);
     cqes_[index] = cqe;
     cpu.touch(ring_.line_at(ring_header_bytes + std::uint64_t{index} * cqe_bytes()));
 }
 
-bool CompletionQueue::add_overflow(sim::Cpu& cpu, const Cqe& cqe) {
+bool CompletionQueue::add_overflow(sim::Cpu& cpu, Cqe cqe) {
     const sim::MechanismScope scope(cpu, id(Mechanism::overflow));
     cpu.charge(id(Primitive::cqe_overflow));
     KmemCache& cache =

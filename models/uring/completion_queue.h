@@ -35,7 +35,7 @@ class CompletionQueue {
     void init(sim::Cpu& cpu, std::uint32_t entries);
 
     /// Posts a completion. False: it is lost, since no overflow entry could be allocated.
-    bool post(sim::Cpu& cpu, const Cqe& cqe);
+    bool post(sim::Cpu& cpu, Cqe cqe);
 
     /// Moves overflowed completions to the ring as far as there is room.
     void flush_overflow(sim::Cpu& cpu);
@@ -68,8 +68,8 @@ class CompletionQueue {
                                                      &OverflowEntry::hook>>;
 
     std::uint32_t cqe_bytes() const { return wide_ ? 32 : 16; }
-    void store(sim::Cpu& cpu, const Cqe& cqe);
-    bool add_overflow(sim::Cpu& cpu, const Cqe& cqe);
+    void store(sim::Cpu& cpu, Cqe cqe);
+    bool add_overflow(sim::Cpu& cpu, Cqe cqe);
 
     Kmalloc& memory_;
     bool wide_;

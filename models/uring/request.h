@@ -41,10 +41,10 @@ struct Sqe {
     std::uint32_t delay_us = 0;    ///< NOP that ends by an interrupt: when, after its submission
     std::uint32_t len = 0;         ///< DATA: what the target's CQE carries
     std::uint32_t flags = 0;       ///< MSG_RING flags that the kernel does not know
+    std::uint32_t offset = 0;      ///< FILES_UPDATE: first slot
     std::uint64_t user_data = 0;
     std::uint64_t target_user_data = 0;
     Ring* target = nullptr;
-    std::uint32_t offset = 0;                       ///< FILES_UPDATE: first slot
     const std::vector<FileUpdate>* updates = nullptr; ///< FILES_UPDATE: what goes where
 };
 

@@ -13,10 +13,16 @@ constexpr std::uint32_t other_lines = 3;
 
 /// The making of a slab writes a free pointer into every object's first line, no more: where the
 /// other lines of a new object are found depends on who had the page before, so they count as
-/// memory. grow() stamps all lines of a slab in sequence and only unwrap() stamps the second line of
-/// an object again, so it is older than the third until the object has been used.
+/// memory. grow() stamps all lines of a slab one after the other and only unwrap() stamps the second
+/// line of an object again, so it is one older than the third until the object has been used.
 bool never_used(const Object& object) {
-    return object.line[1].fine < object.line[2].fine;
+    const sim::Line* lines = &object.slab->line_of(object);
+    return lines[1].fine + 1 == lines[2].fine;
+}
+
+/// What a request's other lines are remembered by.
+sim::Line& second_line(Object& object) {
+    return (&object.line())[1];
 }
 
 } // namespace
@@ -28,7 +34,7 @@ Request& RequestPool::wrap(Object& object) {
     Request& request = *spare_.back();
     spare_.pop_back();
     request = Request{};
-    request.lines = {.line = never_used(object) ? sim::Line{} : object.line[1],
+    request.lines = {.line = never_used(object) ? sim::Line{} : second_line(object),
                      .weight = other_lines};
     request.memory = &object;
     return request;
@@ -36,7 +42,7 @@ Request& RequestPool::wrap(Object& object) {
 
 Object& RequestPool::unwrap(Request& request) {
     Object& object = *request.memory;
-    object.line[1] = request.lines.line;
+    second_line(object) = request.lines.line;
     request.memory = nullptr;
     spare_.push_back(&request);
     return object;

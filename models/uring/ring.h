@@ -52,8 +52,9 @@ class Ring final : public RsrcOwner {
     sim::Lock& completion_lock() { return completion_lock_; }
     sim::WaitQueue& cq_wait() { return cq_wait_; }
 
-    /// User side: fills in the next SQE. False when the SQ is full.
-    bool prepare(sim::Cpu& cpu, const Sqe& sqe);
+    /// User side: the next SQE, cleared, to be filled in (io_uring_get_sqe). nullptr when the SQ is
+    /// full.
+    Sqe* prepare(sim::Cpu& cpu);
     std::uint32_t prepared() const { return sq_tail_ - sq_head_; }
 
     /// io_submit_sqe, one request: allocates it, issues it, and queues or posts its completion.
@@ -64,7 +65,7 @@ class Ring final : public RsrcOwner {
     void flush_completions(sim::Cpu& cpu);
 
     /// Posts a CQE and wakes whoever waits for it. False: lost.
-    bool post(sim::Cpu& cpu, const Cqe& cqe);
+    bool post(sim::Cpu& cpu, Cqe cqe);
     void post_tag(sim::Cpu& cpu, std::uint64_t tag) override;
 
     /// Completes a request that did not complete while it was submitted: from an interrupt, or by a
