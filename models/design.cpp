@@ -20,6 +20,7 @@ constexpr std::array<std::string_view, 3> refcount_names{"none", "plain", "atomi
 constexpr std::array<std::string_view, 2> version_names{"v1", "v2"};
 constexpr std::array<std::string_view, 3> slab_policy_names{"slub", "slab", "sheaves"};
 constexpr std::array<std::string_view, 2> bulk_free_names{"each", "detached"};
+constexpr std::array<std::string_view, 2> cpu_partial_names{"slabs", "objects"};
 
 Choices lifetime_choices() {
     return lifetime_names;
@@ -41,6 +42,9 @@ Choices version_choices() {
 }
 Choices slab_policy_choices() {
     return slab_policy_names;
+}
+Choices cpu_partial_choices() {
+    return cpu_partial_names;
 }
 Choices bulk_free_choices() {
     return bulk_free_names;
@@ -95,7 +99,7 @@ constexpr Knob choice(std::string_view name, Choices (*choices)(), std::string_v
             choices, &get_member<member>, &set_member<member>};
 }
 
-const std::array<Knob, 32> table{{
+const std::array<Knob, 33> table{{
     choice<&Design::node_lifetime>(
         "node.lifetime", &lifetime_choices,
         "per_ring: installs take no node; removals queue on the ring's current node and are "
@@ -217,6 +221,11 @@ const std::array<Knob, 32> table{{
         "how SLUB's bulk free gives back objects that are not of the CPU's slab: each by itself, or "
         "those of one slab as a list",
         "each in 4.3; detached from 4.4 on (build_detached_freelist)"),
+    choice<&Design::slab_cpu_partial>(
+        "slab.cpu_partial", &cpu_partial_choices,
+        "what bounds a CPU's list of partial slabs in SLUB: the number of slabs, or the free objects "
+        "that they had when they were put there",
+        "objects up to 5.15 (pobjects); slabs from 5.16 on (set_cpu_partial)"),
     integer<&Design::slab_sheaf_capacity>(
         "slab.sheaf_capacity", "objects", 0, 256,
         "objects a sheaf holds; 0: by the kernel's formula for the object's size",

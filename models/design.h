@@ -33,6 +33,9 @@ enum class SlabKind : std::uint8_t { slub, slab, sheaves };
 /// How kmem_cache_free_bulk gives objects of other slabs back: each by itself, or as lists.
 enum class SlabBulkFree : std::uint8_t { each, detached };
 
+/// What bounds a CPU's list of partial slabs: their number, or their free objects when they came.
+enum class SlabCpuPartial : std::uint8_t { slabs, objects };
+
 /// How the kernel is built: every choice that a run may make, with the values of Linux 6.18.
 /// Declared once more in knob_table(), which is what users see.
 struct Design {
@@ -69,6 +72,7 @@ struct Design {
     bool slab_freelist_hardened = false;
     bool slab_init_on_alloc = false;
     SlabBulkFree slab_bulk_free = SlabBulkFree::detached;
+    SlabCpuPartial slab_cpu_partial = SlabCpuPartial::slabs;
     std::int64_t slab_sheaf_capacity = 0;
     std::int64_t slab_other_users = 0;
 };

@@ -124,7 +124,7 @@ constexpr std::array<PrimitiveInfo, primitive_count> table{{
      "one slab moved from the CPU's partial list to the node's", assumed},
     {P::slub_free_slab, "slub_free_slab", 569, 150, 2500, "discard_slab, without the page",
      slub_source},
-    {P::slub_bulk_call, "slub_bulk_call", 108, 30, 400, "kmem_cache_alloc_bulk: the call",
+    {P::slub_bulk_call, "slub_bulk_call", 108, 8, 400, "kmem_cache_alloc_bulk: the call",
      slub_source},
     {P::slub_bulk_object, "slub_bulk_object", 19.8, 4, 60,
      "kmem_cache_alloc_bulk: one object from the freelist", slub_source},
@@ -174,7 +174,7 @@ constexpr std::array<PrimitiveInfo, primitive_count> table{{
     {P::io_wq_work, "io_wq_work", 400, 100, 4000, "io_worker_handle_work, one request", assumed},
     {P::shrinker_call, "shrinker_call", 500, 100, 5000, "a call of the shrinker, without the frees",
      assumed},
-    {P::slub_bulk_free_call, "slub_bulk_free_call", 30, 5, 200, "kmem_cache_free_bulk: the call",
+    {P::slub_bulk_free_call, "slub_bulk_free_call", 30, 0.5, 200, "kmem_cache_free_bulk: the call",
      bulk_source},
     {P::slub_bulk_free_object, "slub_bulk_free_object", 9, 2, 40,
      "kmem_cache_free_bulk: one object put on the CPU's freelist or on a list for its slab",
@@ -212,6 +212,8 @@ constexpr std::array<PrimitiveInfo, primitive_count> table{{
     {P::sheaf_flush, "sheaf_flush", 100, 30, 600, "sheaf_flush_unused: the call", assumed},
     {P::sheaf_flush_object, "sheaf_flush_object", 25, 5, 120,
      "one object from a sheaf back to its slab", assumed},
+    {P::slab_bench_round, "slab_bench_round", 10, 0, 80,
+     "a benchmark of the slab allocator: one round of its loop and its two calls", bulk_source},
 }};
 
 } // namespace

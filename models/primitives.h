@@ -122,6 +122,7 @@ enum class Primitive : std::uint16_t {
     sheaf_refill_object,
     sheaf_flush,
     sheaf_flush_object,
+    slab_bench_round,
     count_
 };
 

@@ -1,6 +1,8 @@
 #include "scenarios/program_task.h"
 
 #include "models/errno_names.h"
+#include "models/mechanisms.h"
+#include "models/primitives.h"
 #include "scenarios/replay.h"
 
 #include <fmt/format.h>
@@ -505,6 +507,8 @@ sim::Step ProgramTask::run(const op::CpuHotplug& op, sim::Cpu& cpu) {
 
 sim::Step ProgramTask::run(const op::SlabCycle& op, sim::Cpu& cpu) {
     models::KmemCache& cache = run_.kernel.shared_cache(cpu, op.bytes, op.account);
+    const sim::MechanismScope scope(cpu, id(models::Mechanism::user));
+    cpu.charge(id(models::Primitive::slab_bench_round));
     objects_.resize(op.count);
     if (op.bulk_alloc) {
         cache.alloc_bulk(cpu, objects_);

@@ -13,6 +13,17 @@ namespace {
 /// build_detached_freelist: objects of other slabs that end the search for more of the same.
 constexpr std::size_t look_ahead = 3;
 
+/// calculate_sizes up to 5.15: cpu_partial, in objects.
+std::uint32_t partial_objects_for(std::uint32_t bytes) {
+    if (bytes >= 4096) {
+        return 2;
+    }
+    if (bytes >= 1024) {
+        return 6;
+    }
+    return bytes >= 256 ? 13 : 30;
+}
+
 } // namespace
 
 Slub::Slub(const SlabCacheSpec& spec, const SlabEnvironment& environment)
@@ -22,6 +33,9 @@ Slub::Slub(const SlabCacheSpec& spec, const SlabEnvironment& environment)
     , checked_(environment.design.slab_debug)
     , hardened_(environment.design.slab_freelist_hardened)
     , free_each_(environment.design.slab_bulk_free == SlabBulkFree::each)
+    , partial_objects_(environment.design.slab_cpu_partial == SlabCpuPartial::objects
+                           ? partial_objects_for(geometry_.slot_bytes)
+                           : 0)
     , cpus_(environment.cpus_modelled) {}
 
 Slub::~Slub() {
@@ -113,13 +127,13 @@ bool Slub::refill_from_node(sim::Cpu& cpu, CpuSlab& local) {
         return false;
     }
     const sim::LockGuard guard(list_lock_, cpu);
-    // One slab to allocate from, then more for the CPU's own list while those are at most half of
-    // what that list may hold.
-    const std::uint32_t more = geometry_.cpu_partial_slabs / 2 + 1;
-    for (std::uint32_t taken = 0; taken <= more && !node_partial_.empty(); ++taken) {
+    std::uint32_t taken = 0;
+    std::uint32_t objects = 0;
+    do {
         Slab& slab = node_partial_.front();
         node_partial_.pop_front();
         slab.on_node = false;
+        objects += slab.free;
         cpu.charge(id(Primitive::slub_get_partial));
         count(cpu, &SlabCounters::get_partial);
         if (taken == 0) {
@@ -127,7 +141,8 @@ bool Slub::refill_from_node(sim::Cpu& cpu, CpuSlab& local) {
         } else {
             put_cpu_partial(cpu, slab, false);
         }
-    }
+        ++taken;
+    } while (!node_partial_.empty() && !taken_enough(taken, objects));
     return true;
 }
 
@@ -309,14 +324,30 @@ void Slub::free_slow(sim::Cpu& cpu, Slab& slab, Object& object, bool was_full) {
 void Slub::put_cpu_partial(sim::Cpu& cpu, Slab& slab, bool drain) {
     CpuSlab& local = cpus_[cpu.id()];
     SlabList to_node;
-    if (drain && local.partial.size() >= geometry_.cpu_partial_slabs) {
+    if (drain && cpu_partial_full(local)) {
         to_node.swap(local.partial);
     }
+    slab.listed_objects =
+        slab.free + (local.partial.empty() ? 0 : local.partial.front().listed_objects);
     local.partial.push_front(slab);
     if (drain) {
         count(cpu, &SlabCounters::put_cpu_partial);
     }
     put_partials(cpu, to_node);
+}
+
+bool Slub::cpu_partial_full(const CpuSlab& local) const {
+    if (partial_objects_ == 0) {
+        return local.partial.size() >= geometry_.cpu_partial_slabs;
+    }
+    return !local.partial.empty() && local.partial.front().listed_objects > partial_objects_;
+}
+
+bool Slub::taken_enough(std::uint32_t slabs, std::uint32_t objects) const {
+    // One slab to allocate from, then more for the CPU's own list while those are at most half of
+    // what that list may hold.
+    return partial_objects_ == 0 ? slabs > geometry_.cpu_partial_slabs / 2 + 1
+                                 : objects > partial_objects_ / 2;
 }
 
 void Slub::put_partials(sim::Cpu& cpu, SlabList& slabs) {

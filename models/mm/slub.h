@@ -56,6 +56,8 @@ class Slub final : public KmemCache {
     void free_checked(sim::Cpu& cpu, Object& object);
     void pointer(sim::Cpu& cpu) const;
     void put_cpu_partial(sim::Cpu& cpu, Slab& slab, bool drain);
+    bool cpu_partial_full(const CpuSlab& local) const;
+    bool taken_enough(std::uint32_t slabs, std::uint32_t objects) const;
     void put_partials(sim::Cpu& cpu, SlabList& slabs);
     void add_to_node(Slab& slab);
 
@@ -66,6 +68,8 @@ class Slub final : public KmemCache {
     bool checked_;  ///< slub_debug=F
     bool hardened_; ///< free pointers are encoded
     bool free_each_; ///< the bulk free of 4.3
+    /// The most free objects on a CPU's partial list; 0: slabs are counted instead.
+    std::uint32_t partial_objects_;
     std::vector<CpuSlab> cpus_;
     SlabList node_partial_;
     sim::Lock list_lock_;
