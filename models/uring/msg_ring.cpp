@@ -65,11 +65,11 @@ std::int32_t send_fd(sim::Cpu& cpu, Ring& source, Ring& target, const Sqe& sqe) 
 std::int32_t issue_msg_ring(sim::Cpu& cpu, Ring& source, Request& request) {
     const sim::MechanismScope scope(cpu, id(Mechanism::msg_ring));
     const Sqe& sqe = request.sqe;
-    if (sqe.flags != 0) {
-        return -EINVAL;
-    }
-    if (!sqe.target_is_ring || sqe.target == nullptr) {
+    if (!sqe.target_is_ring) {
         return -EBADFD;
+    }
+    if (sqe.target == nullptr) {
+        return -EBADF;
     }
     if (sqe.opcode == Opcode::msg_ring_send_fd) {
         return send_fd(cpu, source, *sqe.target, sqe);

@@ -15,6 +15,14 @@ RequestUse request_use(const Sqe& sqe) {
     return {.interrupt = interrupt, .on_stack = sqe.opcode == Opcode::nop && !interrupt};
 }
 
+void Ring::done(sim::Cpu& cpu, Request& request) {
+    if (kernel_.design().request_completion == RequestCompletion::single) {
+        complete_one(cpu, request, true);
+    } else {
+        completed_.push_back(&request);
+    }
+}
+
 void Ring::defer(sim::Cpu& cpu, Request& request) {
     Request* later = requests_->leave_submitter(cpu, request);
     if (later == nullptr) {
@@ -36,21 +44,11 @@ void Ring::complete_later(sim::Cpu& cpu, Request& request) {
 
 void Ring::complete_one(sim::Cpu& cpu, Request& request, bool at_once) {
     const sim::MechanismScope scope(cpu, id(Mechanism::completion));
-    const bool single = kernel_.design().request_completion == RequestCompletion::single;
     {
         const sim::LockGuard guard(completion_lock_, cpu);
-        cpu.charge(id(single ? Primitive::request_complete_single : Primitive::request_complete));
-        cpu.touch(request.lines);
-        if (!request.sqe.cqe_skip || request.res < 0) {
-            post(cpu, Cqe{request.sqe.user_data, request.res, 0});
-        }
+        complete(cpu, request);
     }
-    if (request.node != nullptr) {
-        lifetime_->put(cpu, *request.node);
-    }
-    --in_flight_;
-    put_references(cpu);
-    requests_->free(cpu, request, at_once);
+    free_request(cpu, request, at_once);
 }
 
 void Ring::put_references(sim::Cpu& cpu) const {

@@ -20,7 +20,22 @@ constexpr std::uint32_t task_node_bytes = 32; // struct io_tctx_node: the rsrc n
 // apoll, netmsg, rw, uring_cmd, futex, imu: allocated at set-up, idle in the modelled workloads.
 constexpr std::array<std::uint32_t, 6> other_cache_entries{32, 128, 128, 128, 32, 128};
 
+/// What the opcode's prep function finds wrong with an SQE. Source: io_msg_ring_prep.
+std::int32_t prepare_request(const Sqe& sqe) {
+    const bool message =
+        sqe.opcode == Opcode::msg_ring_data || sqe.opcode == Opcode::msg_ring_send_fd;
+    return message && sqe.flags != 0 ? -EINVAL : 0;
+}
+
 } // namespace
+
+int RingParams::check() const {
+    if (sq_entries == 0 || sq_entries > max_sq_entries || cq_entries > max_cq_entries) {
+        return -EINVAL;
+    }
+    const bool too_few = cq_entries != 0 && std::bit_ceil(cq_entries) < std::bit_ceil(sq_entries);
+    return too_few ? -EINVAL : 0;
+}
 
 Ring::Ring(sim::Cpu& cpu, Kernel& kernel, std::string name, const RingParams& params)
     : kernel_(kernel)
@@ -36,7 +51,7 @@ Ring::Ring(sim::Cpu& cpu, Kernel& kernel, std::string name, const RingParams& pa
         params_.cq_entries == 0 ? 2 * params_.sq_entries : std::bit_ceil(params_.cq_entries);
     sq_.resize(params_.sq_entries);
     context_ = kernel.memory().alloc(cpu, context_bytes, {.zero = true});
-    task_node_ = kernel.memory().cache(task_node_bytes, false).alloc(cpu);
+    task_node_ = &kernel.memory().cache(task_node_bytes, false).alloc_nofail(cpu);
     for (const std::uint32_t entries : other_cache_entries) {
         other_caches_.emplace_back(kernel.memory()).init(cpu, entries);
         ring_bytes_ += other_caches_.back().array_bytes();
@@ -71,12 +86,21 @@ const Sqe& Ring::take_sqe(sim::Cpu& cpu) {
     return sq_[index];
 }
 
-bool Ring::submit_one(sim::Cpu& cpu) {
+void Ring::forget_target(const Ring& target) {
+    for (std::uint32_t at = sq_head_; at != sq_tail_; ++at) {
+        Sqe& sqe = sq_[at & (params_.sq_entries - 1)];
+        if (sqe.target == &target) {
+            sqe.target = nullptr;
+        }
+    }
+}
+
+Ring::Submitted Ring::submit_one(sim::Cpu& cpu) {
     const sim::MechanismScope scope(cpu, id(Mechanism::request));
     const Sqe& next = sq_[sq_head_ & (params_.sq_entries - 1)];
     Request* request = requests_->alloc(cpu, request_use(next));
     if (request == nullptr) {
-        return false;
+        return Submitted::no_request;
     }
     cpu.charge(id(Primitive::sqe_submit));
     cpu.count(id(Counter::sqe_submitted));
@@ -85,20 +109,23 @@ bool Ring::submit_one(sim::Cpu& cpu) {
     ++in_flight_;
     kernel_.note_requests(in_flight_);
     kernel_.other_users(cpu);
+    request->res = prepare_request(request->sqe);
+    if (request->res < 0) {
+        done(cpu, *request);
+        return Submitted::last;
+    }
     if (request->sqe.opcode == Opcode::poll_add && start_poll(cpu, *request)) {
-        return true;
+        return Submitted::one;
     }
     if (request->sqe.opcode != Opcode::poll_add) {
         request->res = issue(cpu, *request);
     }
     if (request->sqe.completes != Completes::at_once) {
         defer(cpu, *request);
-    } else if (kernel_.design().request_completion == RequestCompletion::single) {
-        complete_one(cpu, *request, true);
     } else {
-        completed_.push_back(request);
+        done(cpu, *request);
     }
-    return true;
+    return Submitted::one;
 }
 
 std::int32_t Ring::issue(sim::Cpu& cpu, Request& request) {
@@ -138,31 +165,44 @@ bool Ring::end_poll(sim::Cpu& cpu, std::int32_t res) {
     Request& request = *polls_.front();
     polls_.pop_front();
     request.res = res;
-    finish(cpu, request);
+    {
+        const sim::LockGuard guard(completion_lock_, cpu);
+        complete(cpu, request);
+    }
+    free_request(cpu, request, false);
     return true;
 }
 
 void Ring::flush_completions(sim::Cpu& cpu) {
     const sim::MechanismScope scope(cpu, id(Mechanism::completion));
     for (Request* request : completed_) {
-        finish(cpu, *request);
+        complete(cpu, *request);
+    }
+    // Only when all CQEs are out (io_free_batch_list): the tag of a resource that a request held
+    // comes after the CQEs of the whole batch.
+    for (Request* request : completed_) {
+        free_request(cpu, *request, true);
     }
     completed_.clear();
 }
 
-void Ring::finish(sim::Cpu& cpu, Request& request) {
-    cpu.charge(id(Primitive::request_complete));
+void Ring::complete(sim::Cpu& cpu, Request& request) {
+    const bool single = kernel_.design().request_completion == RequestCompletion::single;
+    cpu.charge(id(single ? Primitive::request_complete_single : Primitive::request_complete));
     cpu.touch(request.lines);
     const bool skip = request.sqe.cqe_skip && request.res >= 0;
     if (!skip) {
         post(cpu, Cqe{request.sqe.user_data, request.res, 0});
     }
+}
+
+void Ring::free_request(sim::Cpu& cpu, Request& request, bool at_once) {
     if (request.node != nullptr) {
         lifetime_->put(cpu, *request.node);
     }
     --in_flight_;
     put_references(cpu);
-    requests_->free(cpu, request, true);
+    requests_->free(cpu, request, at_once);
 }
 
 bool Ring::post(sim::Cpu& cpu, Cqe cqe) {
@@ -174,6 +214,7 @@ bool Ring::post(sim::Cpu& cpu, Cqe cqe) {
 }
 
 void Ring::post_tag(sim::Cpu& cpu, std::uint64_t tag) {
+    const sim::LockGuard guard(completion_lock_, cpu); // io_post_aux_cqe
     post(cpu, Cqe{tag, 0, 0});
 }
 

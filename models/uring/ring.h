@@ -23,11 +23,18 @@ namespace uringsim::models {
 class Kernel;
 
 /// What io_uring_setup is given. Entries are rounded up to powers of two, as the kernel does.
+/// Source: io_uring_fill_params, io_uring/io_uring.c (6.18).
 struct RingParams {
+    static constexpr std::uint32_t max_sq_entries = 32768; ///< IORING_MAX_ENTRIES
+    static constexpr std::uint32_t max_cq_entries = 2 * max_sq_entries;
+
     std::uint32_t sq_entries = 256;
     std::uint32_t cq_entries = 0; ///< 0: twice sq_entries
     bool cqe32 = false;           ///< IORING_SETUP_CQE32
     bool disabled = false;        ///< IORING_SETUP_R_DISABLED
+
+    /// 0, or -EINVAL: no SQ entries, too many of either, or after rounding fewer CQ than SQ entries.
+    int check() const;
 };
 
 /// An io_uring instance: struct io_ring_ctx with its queues, tables and caches.
@@ -57,9 +64,18 @@ class Ring final : public RsrcOwner {
     Sqe* prepare(sim::Cpu& cpu);
     std::uint32_t prepared() const { return sq_tail_ - sq_head_; }
 
-    /// io_submit_sqe, one request: allocates it, issues it, and queues or posts its completion.
-    /// False when no request could be allocated.
-    bool submit_one(sim::Cpu& cpu);
+    /// How the submission of one SQE ended.
+    enum class Submitted : std::uint8_t {
+        one,        ///< and the next may follow
+        last,       ///< its preparation failed: it completes with the error and ends the batch
+        no_request, ///< no request could be allocated; the SQE stays where it is
+    };
+
+    /// io_submit_sqe, one request: allocates it, prepares and issues it, and queues its completion.
+    Submitted submit_one(sim::Cpu& cpu);
+
+    /// `target` is being closed: its file descriptor is a bad one for SQEs not submitted yet.
+    void forget_target(const Ring& target);
 
     /// __io_submit_flush_completions: posts what the submission completed and frees the requests.
     void flush_completions(sim::Cpu& cpu);
@@ -98,7 +114,9 @@ class Ring final : public RsrcOwner {
     std::int32_t issue(sim::Cpu& cpu, Request& request);
     std::int32_t issue_files_update(sim::Cpu& cpu, const Request& request);
     bool start_poll(sim::Cpu& cpu, Request& request);
-    void finish(sim::Cpu& cpu, Request& request);
+    void complete(sim::Cpu& cpu, Request& request);
+    void free_request(sim::Cpu& cpu, Request& request, bool at_once);
+    void done(sim::Cpu& cpu, Request& request);
     void defer(sim::Cpu& cpu, Request& request);
     void complete_one(sim::Cpu& cpu, Request& request, bool at_once);
     void put_references(sim::Cpu& cpu) const;

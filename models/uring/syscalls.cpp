@@ -40,29 +40,35 @@ EnterCall::Progress EnterCall::enter(sim::Cpu& cpu, Kernel& kernel) {
         result_ = -EBADFD;
         return Progress::done;
     }
-    args_.to_submit = std::min(args_.to_submit, ring_->prepared());
-    stage_ = args_.to_submit > 0 ? Stage::submit : Stage::wait;
+    to_consume_ = std::min(args_.to_submit, ring_->prepared());
+    if (args_.to_submit == 0) {
+        stage_ = Stage::wait;
+    } else if (to_consume_ > 0) {
+        stage_ = Stage::submit;
+    } else {
+        return Progress::done; // nothing in the SQ: returns 0 before it would wait
+    }
     return Progress::more;
 }
 
 EnterCall::Progress EnterCall::submit(sim::Cpu& cpu) {
     const sim::LockGuard guard(ring_->uring_lock(), cpu);
     if (submitted_ == 0) {
-        ring_->requests().begin_submit(cpu, args_.to_submit);
+        ring_->requests().begin_submit(cpu, to_consume_);
     }
+    auto outcome = Ring::Submitted::one;
     do {
-        if (!ring_->submit_one(cpu)) {
-            ring_->requests().end_submit(cpu);
-            result_ = submitted_ > 0 ? static_cast<std::int32_t>(submitted_) : -EAGAIN;
-            args_.get_events = false; // a short submission returns before it waits
-            stage_ = Stage::flush;
-            return Progress::more;
-        }
-        ++submitted_;
-    } while (submitted_ < args_.to_submit && cpu.may_continue());
+        outcome = ring_->submit_one(cpu);
+        submitted_ += outcome == Ring::Submitted::no_request ? 0 : 1;
+    } while (outcome == Ring::Submitted::one && submitted_ < to_consume_ && cpu.may_continue());
     result_ = static_cast<std::int32_t>(submitted_);
-    if (submitted_ == args_.to_submit) {
+    if (outcome != Ring::Submitted::one || submitted_ == to_consume_) {
         ring_->requests().end_submit(cpu);
+        if (submitted_ == 0) {
+            result_ = -EAGAIN;
+        }
+        // A short submission returns before it waits.
+        args_.get_events = args_.get_events && submitted_ == args_.to_submit;
         stage_ = Stage::flush;
     }
     return Progress::more;
@@ -91,6 +97,14 @@ EnterCall::Progress EnterCall::wait(sim::Cpu& cpu, sim::Task& task) {
     }
     if (ring_->take_interrupts(cpu, true)) {
         return Progress::more;
+    }
+    if (cq.loss_unreported()) {
+        // It does not sleep; the loss is told to whoever neither submitted nor finds a CQE.
+        if (submitted_ == 0 && cq.ready() == 0) {
+            result_ = -EBADR;
+            cq.loss_reported();
+        }
+        return Progress::done;
     }
     ring_->cq_wait().add(task);
     return Progress::blocked;
@@ -122,6 +136,7 @@ int register_files(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::span<File* co
             return error;
         }
     }
+    ring.files().set_alloc_range(0, slots);
     kernel.note_memory();
     return 0;
 }
@@ -131,6 +146,9 @@ int register_files_sparse(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint32
     const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
     enter_register(cpu, kernel);
     const sim::LockGuard guard(ring.uring_lock(), cpu);
+    if (slots == 0) {
+        return -EINVAL; // io_register_rsrc looks at the number before it looks for a table
+    }
     if (const int error = ring.files().register_slots(cpu, slots, kernel.rlimit_nofile); error < 0) {
         return error;
     }
@@ -157,6 +175,7 @@ int register_file_alloc_range(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::ui
                               std::uint32_t length) {
     const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
     enter_register(cpu, kernel);
+    const sim::LockGuard guard(ring.uring_lock(), cpu);
     return ring.files().set_alloc_range(offset, length);
 }
 

@@ -29,7 +29,8 @@ class EnterCall {
     /// Runs one stage. `blocked`: the task is on the ring's wait queue.
     Progress step(sim::Cpu& cpu, Kernel& kernel, sim::Task& task);
 
-    /// After `done`: SQEs consumed, or a negative errno.
+    /// After `done`: SQEs consumed, or a negative errno. -EBADFD: the ring is disabled; -EAGAIN: no
+    /// memory for the first request; -EBADR: completions were lost, told once.
     std::int32_t result() const { return result_; }
 
   private:
@@ -43,6 +44,7 @@ class EnterCall {
     Ring* ring_ = nullptr;
     Args args_;
     Stage stage_ = Stage::entry;
+    std::uint32_t to_consume_ = 0; ///< SQEs that were in the SQ at the start, at most to_submit
     std::uint32_t submitted_ = 0;
     std::int32_t result_ = 0;
 };
