@@ -133,9 +133,9 @@ const std::array<Knob, 33> table{{
         "kmalloc: nodes come from kmalloc-N. dedicated: from a kmem_cache of their own, which SLUB "
         "merges with kmalloc-N unless told not to",
         "kmalloc in mainline; dedicated in RFC patch 0001"),
-    boolean<&Design::node_slab_account>(
-        "node_slab.account", "nodes are charged to the memory cgroup (SLAB_ACCOUNT)",
-        "off from 6.13 on; tried and removed by the RFC"),
+    boolean<&Design::node_slab_account>("node_slab.account",
+                                        "nodes are charged to the memory cgroup (SLAB_ACCOUNT)",
+                                        "off from 6.13 on; tried and removed by the RFC"),
     integer<&Design::node_slab_prime>(
         "node_slab.prime", "nodes", 0, 1 << 20,
         "the registration of a sparse table first makes slabs for this many nodes and leaves them "
@@ -145,8 +145,7 @@ const std::array<Knob, 33> table{{
         "slab.nomerge", "boot option slab_nomerge: a dedicated cache keeps its own slabs",
         "mm/slab_common.c"),
     boolean<&Design::slab_freelist_random>(
-        "slab.freelist_random",
-        "a new slab's freelist is shuffled (CONFIG_SLAB_FREELIST_RANDOM)",
+        "slab.freelist_random", "a new slab's freelist is shuffled (CONFIG_SLAB_FREELIST_RANDOM)",
         "on in Debian's kernels and on the host of the native runs; unknown for the RFC's machine"),
     integer<&Design::slab_resident>(
         "slab.resident", "slabs", 0, 1024,
@@ -157,9 +156,9 @@ const std::array<Knob, 33> table{{
         "install.path_6_15",
         "charge the part of an install from 6.15 on that no known step explains",
         "114.4 ns at 7029acd8 against 119.4 ns at 6.18-rc4"),
-    boolean<&Design::file_table_tags>(
-        "file_table.tags", "registration allocates tag tables of 8 bytes a slot",
-        "io_rsrc_data_alloc, up to 6.12"),
+    boolean<&Design::file_table_tags>("file_table.tags",
+                                      "registration allocates tag tables of 8 bytes a slot",
+                                      "io_rsrc_data_alloc, up to 6.12"),
     integer<&Design::ring_exit_delay_us>(
         "ring_exit.delay_us", "us", 0, 10'000'000,
         "from close of a ring to the start of its exit work, on another CPU",
@@ -189,11 +188,11 @@ const std::array<Knob, 33> table{{
         "order of the slabs of requests; -1: by the kernel's formula. A cache with an order of its "
         "own is never merged",
         "SLAB_LARGE_ORDER of the thread of 2020: 3"),
-    choice<&Design::request_cache_version>(
-        "request.cache_version", &version_choices,
-        "of the per-CPU caches: v1 moves all requests away when it is over its limit, v2 a few, and "
-        "steals them back",
-        "mails of 2020-05-13 (v1) and 2020-05-14 (v2)"),
+    choice<&Design::request_cache_version>("request.cache_version", &version_choices,
+                                           "of the per-CPU caches: v1 moves all requests away when "
+                                           "it is over its limit, v2 a few, and "
+                                           "steals them back",
+                                           "mails of 2020-05-13 (v1) and 2020-05-14 (v2)"),
     integer<&Design::request_cache_limit>("request.cache_limit", "requests", 0, 1 << 20,
                                           "what a per-CPU cache keeps ready",
                                           "IO_KIOCB_CACHE_MAX: 256"),
@@ -211,19 +210,21 @@ const std::array<Knob, 33> table{{
         "mm/slub.c, alloc_single_from_partial, free_to_partial_list"),
     boolean<&Design::slab_freelist_hardened>(
         "slab.freelist_hardened",
-        "charge the encoding of free pointers (CONFIG_SLAB_FREELIST_HARDENED) on top of SLUB's costs",
+        "charge the encoding of free pointers (CONFIG_SLAB_FREELIST_HARDENED) on top of SLUB's "
+        "costs",
         "mm/slub.c, freelist_ptr_encode"),
     boolean<&Design::slab_init_on_alloc>("slab.init_on_alloc",
                                          "every slab object is cleared when it is allocated",
                                          "boot option init_on_alloc, on in Debian's kernels"),
-    choice<&Design::slab_bulk_free>(
-        "slab.bulk_free", &bulk_free_choices,
-        "how SLUB's bulk free gives back objects that are not of the CPU's slab: each by itself, or "
-        "those of one slab as a list",
-        "each in 4.3; detached from 4.4 on (build_detached_freelist)"),
+    choice<&Design::slab_bulk_free>("slab.bulk_free", &bulk_free_choices,
+                                    "how SLUB's bulk free gives back objects that are not of the "
+                                    "CPU's slab: each by itself, or "
+                                    "those of one slab as a list",
+                                    "each in 4.3; detached from 4.4 on (build_detached_freelist)"),
     choice<&Design::slab_cpu_partial>(
         "slab.cpu_partial", &cpu_partial_choices,
-        "what bounds a CPU's list of partial slabs in SLUB: the number of slabs, or the free objects "
+        "what bounds a CPU's list of partial slabs in SLUB: the number of slabs, or the free "
+        "objects "
         "that they had when they were put there",
         "objects up to 5.15 (pobjects); slabs from 5.16 on (set_cpu_partial)"),
     integer<&Design::slab_sheaf_capacity>(
@@ -304,7 +305,8 @@ std::vector<std::string> conflicts(const Design& design) {
                            "its own is never merged");
     }
     if (design.request_account && design.request_merge) {
-        lines.emplace_back("request.merge needs request.account false: kmalloc-256 is not accounted");
+        lines.emplace_back(
+            "request.merge needs request.account false: kmalloc-256 is not accounted");
     }
     if (design.slab_debug && design.slab_policy != SlabKind::slub) {
         lines.emplace_back("slab.debug needs slab.policy slub: only SLUB's checks are modelled");

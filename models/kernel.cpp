@@ -5,8 +5,8 @@
 #include "models/primitives.h"
 #include "models/uring/ring_exit.h"
 
-#include <cerrno>
 #include <algorithm>
+#include <cerrno>
 
 namespace uringsim::models {
 
@@ -172,9 +172,8 @@ int Kernel::take_cpu_offline(sim::Cpu& cpu, std::uint16_t dead) {
     if (dead >= engine_.cpus() || !online_[dead]) {
         return -EINVAL;
     }
-    const bool exiting = std::ranges::any_of(exits_, [&](const auto& exit) {
-        return exit->cpu().id() == dead && !exit->finished();
-    });
+    const bool exiting = std::ranges::any_of(
+        exits_, [&](const auto& exit) { return exit->cpu().id() == dead && !exit->finished(); });
     if (dead == cpu.id() || exiting || io_wq_.busy_on(dead) || interrupts_.outstanding(dead)) {
         return -EBUSY;
     }

@@ -74,7 +74,8 @@ class Kernel {
     void close_ring(sim::Cpu& cpu, Ring& ring);
 
     /// cpuhp: a CPU goes offline, and what caches keep for it is given back, on `cpu`. -EBUSY where
-    /// kernel work is waiting for it or it is the last one; -EINVAL where it is offline or not there.
+    /// kernel work is waiting for it or it is the last one; -EINVAL where it is offline or not
+    /// there.
     int take_cpu_offline(sim::Cpu& cpu, std::uint16_t dead);
 
     /// A CPU comes back, with empty caches. -EINVAL where it is online or not there.

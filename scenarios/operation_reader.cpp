@@ -123,8 +123,7 @@ op::Any read_nop(ObjectReader& reader, const ValueReader& values) {
     result.ring = values.ring(reader, "ring");
     result.batch = read_batch(reader, values);
     result.cqe_skip = reader.boolean_or("cqe_skip", false);
-    result.completes =
-        static_cast<models::Completes>(reader.choice_or("completes", completes, 0));
+    result.completes = static_cast<models::Completes>(reader.choice_or("completes", completes, 0));
     result.later_every = values.integer_or(reader, "later_every", {1, max_count, "requests"}, 1);
     result.delay_us = values.integer_or(reader, "delay_us", {0, one_second_us, "us"}, 0);
     return result;
@@ -275,9 +274,8 @@ op::Any read_fail_alloc(ObjectReader& reader, const ValueReader& values) {
 
 op::Any read_assert(ObjectReader& reader, const ValueReader& values) {
     static constexpr std::array<std::string_view, 10> names{
-        "cq_ready",        "cq_overflowed",     "cq_dropped",    "files_installed",
-        "files_held",      "nodes_cached",      "node_capacity", "rings_alive",
-        "requests_cached", "requests_available"};
+        "cq_ready",     "cq_overflowed", "cq_dropped",  "files_installed", "files_held",
+        "nodes_cached", "node_capacity", "rings_alive", "requests_cached", "requests_available"};
     op::Assert result{};
     result.quantity = static_cast<op::Quantity>(reader.choice("quantity", names).value_or(0));
     if (op::of_ring(result.quantity)) {

@@ -255,14 +255,15 @@ sim::Step ProgramTask::next_batch(const Batch& /*batch*/) {
 sim::Step ProgramTask::run(const op::Nop& op, sim::Cpu& cpu) {
     Batch batch = op.batch;
     batch.reap = batch.reap && !op.cqe_skip; // else it would wait for CQEs that never come
-    return run_batches(cpu, op.ring, std::nullopt, batch, {}, [&](models::Sqe& sqe, std::uint32_t i) {
-        sqe.opcode = models::Opcode::nop;
-        sqe.cqe_skip = op.cqe_skip;
-        if ((i + 1) % op.later_every == 0) {
-            sqe.completes = op.completes;
-            sqe.delay_us = op.delay_us;
-        }
-    });
+    return run_batches(cpu, op.ring, std::nullopt, batch, {},
+                       [&](models::Sqe& sqe, std::uint32_t i) {
+                           sqe.opcode = models::Opcode::nop;
+                           sqe.cqe_skip = op.cqe_skip;
+                           if ((i + 1) % op.later_every == 0) {
+                               sqe.completes = op.completes;
+                               sqe.delay_us = op.delay_us;
+                           }
+                       });
 }
 
 sim::Step ProgramTask::run(const op::SendFd& op, sim::Cpu& cpu) {
@@ -513,9 +514,8 @@ sim::Step ProgramTask::run(const op::CpuHotplug& op, sim::Cpu& cpu) {
     if (op.online) {
         check(cpu, run_.kernel.bring_cpu_online(op.cpu), op.expect, "cpu_online");
     } else {
-        const bool busy = std::ranges::any_of(run_.scenario.tasks, [&](const TaskSpec& task) {
-            return task.cpu == op.cpu;
-        });
+        const bool busy = std::ranges::any_of(
+            run_.scenario.tasks, [&](const TaskSpec& task) { return task.cpu == op.cpu; });
         check(cpu, busy ? -EBUSY : run_.kernel.take_cpu_offline(cpu, op.cpu), op.expect,
               "cpu_offline");
     }

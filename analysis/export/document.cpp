@@ -332,8 +332,8 @@ std::string per_operation(const Result& result, const std::string& phase, const 
     if (found == nullptr || found->cycles_by_round.empty() || found->operations == 0) {
         return "-";
     }
-    const double operations = static_cast<double>(found->operations) *
-                              static_cast<double>(found->cycles_by_round.size());
+    const double operations =
+        static_cast<double>(found->operations) * static_cast<double>(found->cycles_by_round.size());
     return short_number(static_cast<double>(scenarios::counter_value(found->counters, counter)) /
                         operations);
 }

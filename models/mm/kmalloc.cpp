@@ -21,9 +21,9 @@ constexpr SlabCounters node_counters{Counter::new_slabs,        Counter::freed_s
                                      Counter::slab_free_slow,   Counter::slab_put_cpu_partial};
 
 constexpr SlabCounters request_counters{
-    Counter::request_new_slabs,         Counter::request_freed_slabs,
-    Counter::request_slab_alloc_slow,   Counter::request_slab_get_partial,
-    Counter::request_slab_free_slow,    Counter::request_slab_put_cpu_partial};
+    Counter::request_new_slabs,       Counter::request_freed_slabs,
+    Counter::request_slab_alloc_slow, Counter::request_slab_get_partial,
+    Counter::request_slab_free_slow,  Counter::request_slab_put_cpu_partial};
 
 std::string class_name(std::uint32_t size, bool account) {
     constexpr std::uint32_t kib = 1024;

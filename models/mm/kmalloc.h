@@ -38,7 +38,8 @@ struct GfpFlags {
 /// Source: mm/slab_common.c, kmalloc_info and kmalloc_slab (6.12).
 class Kmalloc {
   public:
-    explicit Kmalloc(const SlabEnvironment& environment) : environment_(environment) {}
+    explicit Kmalloc(const SlabEnvironment& environment)
+        : environment_(environment) {}
 
     /// The cache that objects of `bytes` come from. At most 8192 bytes.
     KmemCache& cache(std::uint32_t bytes, bool account);

@@ -185,8 +185,8 @@ void Sheaves::refill(sim::Cpu& cpu, Sheaf& sheaf) {
             slabs_.count(cpu, &SlabCounters::get_partial);
             take(cpu, slab, sheaf);
             if (slab.freelist != nullptr) {
-                // What was too much goes back one by one; the first makes a full slab partial again,
-                // at the list's tail.
+                // What was too much goes back one by one; the first makes a full slab partial
+                // again, at the list's tail.
                 slab.on_node = true;
                 node_partial_.push_back(slab);
             }

@@ -9,9 +9,9 @@
 
 namespace uringsim::models {
 
-/// SLUB with sheaves: every CPU has a main sheaf of free objects and a spare one, every memory node a
-/// barn of full and of empty sheaves. There is no CPU slab any more; what sheaves do not hold is on
-/// the node's list of partial slabs.
+/// SLUB with sheaves: every CPU has a main sheaf of free objects and a spare one, every memory node
+/// a barn of full and of empty sheaves. There is no CPU slab any more; what sheaves do not hold is
+/// on the node's list of partial slabs.
 ///
 /// Not modelled: sheaves for kfree_rcu, prefilled sheaves, remote memory nodes, the memory of the
 /// sheaves themselves but in sheaf_bytes().
@@ -68,9 +68,9 @@ class Sheaves final : public KmemCache {
     std::uint32_t capacity_;
     SlabPages slabs_;
     std::vector<CpuSheaves> cpus_;
-    std::vector<Sheaf> full_;  ///< the barn's full sheaves; the back is the newest
-    std::size_t empty_ = 0;    ///< the barn's empty sheaves
-    std::uint64_t sheaves_;    ///< all of them
+    std::vector<Sheaf> full_; ///< the barn's full sheaves; the back is the newest
+    std::size_t empty_ = 0;   ///< the barn's empty sheaves
+    std::uint64_t sheaves_;   ///< all of them
     SlabList node_partial_;
     sim::Lock barn_lock_;
     sim::Lock list_lock_;

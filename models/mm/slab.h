@@ -55,7 +55,8 @@ struct Slab {
     Object* freelist = nullptr; ///< free objects that no CPU has claimed
     std::uint32_t free = 0;     ///< how many those are
     std::uint32_t slot_bytes = 0; ///< distance between objects
-    std::uint32_t listed_objects = 0; ///< free objects of it and those below on a CPU's partial list
+    std::uint32_t listed_objects =
+        0;                      ///< free objects of it and those below on a CPU's partial list
     bool on_cpu = false;        ///< it is some CPU's current slab
     bool on_node = false;       ///< it is on the node's partial list
 

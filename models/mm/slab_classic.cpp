@@ -141,7 +141,8 @@ void SlabClassic::flush(sim::Cpu& cpu, Array& array) {
     slabs_.count(cpu, &SlabCounters::free_slow);
     const sim::LockGuard guard(list_lock_, cpu);
     std::size_t count = std::min<std::size_t>(tunables_.batchcount, array.size());
-    const std::size_t room = tunables_.shared - std::min<std::size_t>(shared_.size(), tunables_.shared);
+    const std::size_t room =
+        tunables_.shared - std::min<std::size_t>(shared_.size(), tunables_.shared);
     if (room > 0) {
         // Any room will do: then only so many leave the array.
         count = std::min(count, room);

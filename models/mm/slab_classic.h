@@ -9,8 +9,9 @@
 
 namespace uringsim::models {
 
-/// SLAB, the allocator that was there before SLUB: an array of free objects a CPU, an array that all
-/// CPUs of the node share, and lists of partial and of free slabs. Every call turns interrupts off.
+/// SLAB, the allocator that was there before SLUB: an array of free objects a CPU, an array that
+/// all CPUs of the node share, and lists of partial and of free slabs. Every call turns interrupts
+/// off.
 ///
 /// Not modelled: alien caches of other memory nodes; the reaper that runs every two seconds.
 /// Source: mm/slab.c (6.1): cache_alloc_refill, cache_flusharray, free_block, transfer_objects,

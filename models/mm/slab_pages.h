@@ -43,7 +43,7 @@ class SlabPages {
     SlabGeometry geometry_;
     std::optional<SlabCounters> counters_;
     sim::RandomStream random_;
-    std::vector<std::uint32_t> permutation_; ///< empty without freelist randomisation
+    std::vector<std::uint32_t> permutation_;   ///< empty without freelist randomisation
     std::vector<std::unique_ptr<Slab>> slabs_; ///< every slab ever made; empty ones are reused
     std::vector<Slab*> spare_;
     std::uint64_t slab_count_ = 0;

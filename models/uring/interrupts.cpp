@@ -38,9 +38,8 @@ bool Interrupts::take(sim::Cpu& cpu, bool wait) {
 }
 
 bool Interrupts::outstanding(const sim::Cpu& cpu, const Ring& ring) const {
-    return std::ranges::any_of(pending_[cpu.id()], [&](const Completion& completion) {
-        return completion.ring == &ring;
-    });
+    return std::ranges::any_of(
+        pending_[cpu.id()], [&](const Completion& completion) { return completion.ring == &ring; });
 }
 
 } // namespace uringsim::models

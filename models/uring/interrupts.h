@@ -15,7 +15,8 @@ namespace uringsim::models {
 /// submission is never cut in two. One interrupt takes every completion that is due.
 class Interrupts {
   public:
-    explicit Interrupts(std::uint16_t cpus) : pending_(cpus) {}
+    explicit Interrupts(std::uint16_t cpus)
+        : pending_(cpus) {}
 
     /// The request of `ring` completes at `due` on this CPU.
     void raise(const sim::Cpu& cpu, Ring& ring, Request& request, sim::Cycles due);

@@ -10,7 +10,8 @@
 
 namespace uringsim::models {
 
-IoWorker::IoWorker(sim::Cpu& cpu) : Task("io-wq worker", sim::TaskId{0}, cpu) {}
+IoWorker::IoWorker(sim::Cpu& cpu)
+    : Task("io-wq worker", sim::TaskId{0}, cpu) {}
 
 sim::Step IoWorker::step(sim::Cpu& cpu) {
     if (work_.empty()) {
@@ -27,7 +28,9 @@ sim::Step IoWorker::step(sim::Cpu& cpu) {
     return sim::Step::ready();
 }
 
-IoWq::IoWq(Kernel& kernel) : kernel_(kernel), workers_(kernel.engine().cpus()) {}
+IoWq::IoWq(Kernel& kernel)
+    : kernel_(kernel)
+    , workers_(kernel.engine().cpus()) {}
 
 sim::Cpu& IoWq::cpu_after(const sim::Cpu& cpu) {
     sim::Engine& engine = kernel_.engine();

@@ -13,9 +13,10 @@
 
 namespace uringsim::models {
 
-/// The caches of the 2020 patch: on every CPU one for requests that complete from interrupt context,
-/// which needs interrupts off, and one for all others, which only needs preemption off. A cache is
-/// two lists: alloc_list, from which requests are taken, and free_list, which a shrinker may empty.
+/// The caches of the 2020 patch: on every CPU one for requests that complete from interrupt
+/// context, which needs interrupts off, and one for all others, which only needs preemption off. A
+/// cache is two lists: alloc_list, from which requests are taken, and free_list, which a shrinker
+/// may empty.
 ///
 /// Version 1 moves the whole alloc_list to the free_list when it grows beyond the limit, and never
 /// takes anything back: a burst beyond the limit finds an empty cache for ever. Version 2 moves
@@ -25,7 +26,9 @@ namespace uringsim::models {
 class PerCpuRequests {
   public:
     PerCpuRequests(const Design& design, RequestPool& pool, std::uint16_t cpus)
-        : design_(design), pool_(pool), caches_(cpus) {}
+        : design_(design)
+        , pool_(pool)
+        , caches_(cpus) {}
 
     Request* alloc(sim::Cpu& cpu, const RequestUse& use);
     void free(sim::Cpu& cpu, Request& request);

@@ -13,8 +13,9 @@ constexpr std::uint32_t other_lines = 3;
 
 /// The making of a slab writes a free pointer into every object's first line, no more: where the
 /// other lines of a new object are found depends on who had the page before, so they count as
-/// memory. grow() stamps all lines of a slab one after the other and only unwrap() stamps the second
-/// line of an object again, so it is one older than the third until the object has been used.
+/// memory. grow() stamps all lines of a slab one after the other and only unwrap() stamps the
+/// second line of an object again, so it is one older than the third until the object has been
+/// used.
 bool never_used(const Object& object) {
     const sim::Line* lines = &object.slab->line_of(object);
     return lines[1].fine + 1 == lines[2].fine;

@@ -17,7 +17,8 @@ namespace uringsim::models {
 /// The temperature of a request is that of its object's lines, so it follows the object's identity.
 class RequestPool {
   public:
-    explicit RequestPool(KmemCache& slab) : slab_(slab) {}
+    explicit RequestPool(KmemCache& slab)
+        : slab_(slab) {}
 
     /// One request, or nullptr when memory is out.
     Request* take(sim::Cpu& cpu);

@@ -1,12 +1,12 @@
-#include "request_runs.h"
-
 #include <doctest/doctest.h>
 
 #include <string>
 
-// What each request design does, counted against hand-worked cases. Every run also balances its books
-// (replay fails otherwise): objects in slabs = live + free + resident, and after the last ring's exit
-// only per-CPU caches hold requests.
+#include "request_runs.h"
+
+// What each request design does, counted against hand-worked cases. Every run also balances its
+// books (replay fails otherwise): objects in slabs = live + free + resident, and after the last
+// ring's exit only per-CPU caches hold requests.
 
 namespace {
 
@@ -30,7 +30,8 @@ std::string check(const std::string& quantity, int value) {
 } // namespace
 
 TEST_SUITE("request designs") {
-    TEST_CASE("slub_bulk: a batch of 16 takes 16 requests in two bulks, and never needs more than one") {
+    TEST_CASE(
+        "slub_bulk: a batch of 16 takes 16 requests in two bulks, and never needs more than one") {
         const scenarios::Result result = run_program(nops16, "kiocb-slub-bulk");
         CHECK(counted(result, "request_alloc") == 16);
         CHECK(counted(result, "request_bulk_calls") == 2);
@@ -50,7 +51,8 @@ TEST_SUITE("request designs") {
         CHECK(counted(result, "request_free") == 16);
     }
 
-    TEST_CASE("slub_bulk: a bulk that fails is followed by a single one, that by the spare request") {
+    TEST_CASE(
+        "slub_bulk: a bulk that fails is followed by a single one, that by the spare request") {
         const auto failing = [](int times) {
             return R"({"op":"fail_alloc","ring":"ring","what":"request","times":)" +
                    std::to_string(times) + "}," + nops16;
@@ -64,7 +66,8 @@ TEST_SUITE("request designs") {
     }
 
     TEST_CASE("the caches reuse one request, the stack none") {
-        for (const std::string design : {"kiocb-percpu-v1", "kiocb-percpu-v2", "kiocb-recycle-one"}) {
+        for (const std::string design :
+             {"kiocb-percpu-v1", "kiocb-percpu-v2", "kiocb-recycle-one"}) {
             CAPTURE(design);
             const scenarios::Result result = run_program(nops16, design);
             CHECK(counted(result, "request_alloc") == 1);
@@ -119,15 +122,18 @@ TEST_SUITE("request designs") {
         run_program(burst + check("requests_available", 241) + check("requests_cached", 257),
                     "kiocb-percpu-v2");
         const std::string twice = burst + "," + burst;
-        const scenarios::Result v1 = run_program(twice + check("requests_cached", 514), "kiocb-percpu-v1");
+        const scenarios::Result v1 =
+            run_program(twice + check("requests_cached", 514), "kiocb-percpu-v1");
         CHECK(counted(v1, "request_alloc") == 514);
         CHECK(counted(v1, "request_cache_moved") == 514);
-        const scenarios::Result v2 = run_program(twice + check("requests_cached", 257), "kiocb-percpu-v2");
+        const scenarios::Result v2 =
+            run_program(twice + check("requests_cached", 257), "kiocb-percpu-v2");
         CHECK(counted(v2, "request_alloc") == 257);
         CHECK(counted(v2, "request_cache_stolen") == 16);
     }
 
-    TEST_CASE("v1's cliff: no difference up to the limit, a step of half again one request beyond") {
+    TEST_CASE(
+        "v1's cliff: no difference up to the limit, a step of half again one request beyond") {
         const auto cost = [](const std::string& design, const std::string& burst) {
             return tests::run_shipped("nop-bursts", design, {{"burst", burst}}).result;
         };
@@ -135,7 +141,8 @@ TEST_SUITE("request designs") {
               tests::cycles_per_operation(cost("kiocb-percpu-v2", "256"), "nops"));
         const scenarios::Result v1 = cost("kiocb-percpu-v1", "257");
         const scenarios::Result v2 = cost("kiocb-percpu-v2", "257");
-        CHECK(tests::cycles_per_operation(v1, "nops") > 1.5 * tests::cycles_per_operation(v2, "nops"));
+        CHECK(tests::cycles_per_operation(v1, "nops") >
+              1.5 * tests::cycles_per_operation(v2, "nops"));
         // The cause, in the ledger: new slabs, and requests that come from memory.
         CHECK(tests::cycles_of_mechanism(v1, "nops", "slab_growth") > 0);
         CHECK(tests::cycles_of_mechanism(v2, "nops", "slab_growth") == 0);
@@ -153,16 +160,16 @@ TEST_SUITE("request designs") {
 
     TEST_CASE("the shrinker takes from the free lists only, and no more than it is asked for") {
         const std::string burst = nops(257, "interrupt");
-        const scenarios::Result v1 =
-            run_program(burst + R"(,{"op":"shrink","objects":100,"expect":100})" +
-                            check("requests_cached", 157) +
-                            R"(,{"op":"shrink","objects":1000,"expect":157})" +
-                            check("requests_cached", 0) + "," + burst,
-                        "kiocb-percpu-v1");
+        const scenarios::Result v1 = run_program(
+            burst + R"(,{"op":"shrink","objects":100,"expect":100})" +
+                check("requests_cached", 157) + R"(,{"op":"shrink","objects":1000,"expect":157})" +
+                check("requests_cached", 0) + "," + burst,
+            "kiocb-percpu-v1");
         CHECK(counted(v1, "request_shrunk") == 257);
-        const scenarios::Result v2 = run_program(
-            burst + R"(,{"op":"shrink","objects":1000,"expect":16})" + check("requests_cached", 241),
-            "kiocb-percpu-v2");
+        const scenarios::Result v2 =
+            run_program(burst + R"(,{"op":"shrink","objects":1000,"expect":16})" +
+                            check("requests_cached", 241),
+                        "kiocb-percpu-v2");
         CHECK(counted(v2, "request_shrunk") == 16);
         run_program(nops16 + R"(,{"op":"shrink","objects":1000,"expect":0})", "kiocb-slub-bulk");
     }
@@ -187,8 +194,10 @@ TEST_SUITE("request designs") {
         }
     }
 
-    TEST_CASE("every design and slab allocator keeps its books through bursts, pressure and hotplug") {
-        const std::string steps = nops(700, "interrupt") + "," + nops(300, "worker") + "," + nops16 +
+    TEST_CASE(
+        "every design and slab allocator keeps its books through bursts, pressure and hotplug") {
+        const std::string steps = nops(700, "interrupt") + "," + nops(300, "worker") + "," +
+                                  nops16 +
                                   R"(,{"op":"shrink","objects":50,"expect":"any"})"
                                   R"(,{"op":"cpu_offline","cpu":3},)" +
                                   nops(500, "worker") + R"(,{"op":"cpu_online","cpu":3},)" +

@@ -1,10 +1,10 @@
-#include "request_runs.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <set>
+
+#include "request_runs.h"
 
 // Published figures of 2015, 2020 and 2025: each is run as it says and its error compared with what
 // is promised for it.
@@ -58,7 +58,8 @@ double ns_at(const std::string& scenario, const std::string& design, int count,
 } // namespace
 
 TEST_SUITE("published figures of requests and slabs") {
-    TEST_CASE("NOP rates of 2020 on the Xeon: each within 2.5 percent, less than half of them fitted") {
+    TEST_CASE(
+        "NOP rates of 2020 on the Xeon: each within 2.5 percent, less than half of them fitted") {
         std::vector<PublishedFigure> rates = figures_of("kiocb-alloc-cache-2020");
         std::erase_if(rates, [](const PublishedFigure& figure) {
             return figure.metric == analysis::Metric::percent;
@@ -92,8 +93,8 @@ TEST_SUITE("published figures of requests and slabs") {
         const std::vector<PublishedFigure> figures = figures_of("bulk-alloc-2015");
         CHECK(figures.size() == 36);
         CHECK(2 * fitted(figures) <= figures.size());
-        // At 64 and 128 objects the source measured the same loop of single calls twice: 93.7 and 71
-        // cycles, 100.7 and 91. No model can be near both.
+        // At 64 and 128 objects the source measured the same loop of single calls twice: 93.7 and
+        // 71 cycles, 100.7 and 91. No model can be near both.
         const std::set<std::string> apart{"bulk2015-free-fallback-64", "bulk2015-free-bulk-64",
                                           "bulk2015-free-fallback-128"};
         for (const PublishedFigure& figure : figures) {
@@ -117,7 +118,8 @@ TEST_SUITE("published figures of requests and slabs") {
         }
     }
 
-    TEST_CASE("sheaves v7: within 15 percent, less than half fitted, and the gain is where it was") {
+    TEST_CASE(
+        "sheaves v7: within 15 percent, less than half fitted, and the gain is where it was") {
         const std::vector<PublishedFigure> figures = figures_of("sheaves-v7");
         CHECK(figures.size() == 16);
         CHECK(2 * fitted(figures) <= figures.size());
@@ -129,12 +131,13 @@ TEST_SUITE("published figures of requests and slabs") {
             return ns_at("slab-batches", "sheaves-off", count, "plain") /
                    ns_at("slab-batches", "sheaves-on", count, "plain");
         };
-        CHECK(gain(100) > gain(10)); // two sheaves hold a batch of 100 no longer, the barn does
+        CHECK(gain(100) > gain(10));   // two sheaves hold a batch of 100 no longer, the barn does
         CHECK(gain(1000) < gain(100)); // nor does the barn hold 1000
         CHECK(gain(1000) > 1);
     }
 
-    TEST_CASE("the old SLAB is dearer than SLUB for NOPs, large slabs change nothing on an idle CPU") {
+    TEST_CASE(
+        "the old SLAB is dearer than SLUB for NOPs, large slabs change nothing on an idle CPU") {
         const auto cost = [](const std::string& design) {
             return tests::cycles_per_operation(tests::run_shipped("nop", design).result, "nops");
         };

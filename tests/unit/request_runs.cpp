@@ -30,8 +30,7 @@ analysis::Library shipped_library() {
 }
 
 analysis::Run run_shipped(const std::string& scenario, const std::string& design,
-                          const Pairs& parameters, const Pairs& knobs,
-                          const std::string& machine) {
+                          const Pairs& parameters, const Pairs& knobs, const std::string& machine) {
     analysis::RunRequest request;
     request.scenario = scenario;
     request.designs = {design};
@@ -56,8 +55,7 @@ scenarios::Result run_program(const std::string& steps, const std::string& desig
         R"("program":[{"op":"create_ring","ring":"ring"},)" +
         steps + R"(,{"op":"close_ring","ring":"ring"}]}]})";
     const auto root = scenarios::parse_json("test.json", text, diagnostics);
-    const auto scenario =
-        root ? scenarios::read_scenario(*root, {}, diagnostics) : std::nullopt;
+    const auto scenario = root ? scenarios::read_scenario(*root, {}, diagnostics) : std::nullopt;
     const auto design_node =
         library.load(analysis::FileKind::design, design_name, "--design", diagnostics);
     auto design = design_node ? library.design(*design_node, diagnostics) : std::nullopt;

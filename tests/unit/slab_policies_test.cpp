@@ -38,10 +38,9 @@ struct Bench {
         : design(std::move(the_design))
         , kernel(std::make_unique<models::Kernel>(design, machine_of(cpus), 1))
         , pages(std::make_unique<models::PageAllocator>(static_cast<std::uint16_t>(cpus)))
-        , cache(models::make_slab_cache(
-              {"test", bytes},
-              {static_cast<std::uint32_t>(cpus), static_cast<std::uint16_t>(cpus), *pages, 1,
-               design})) {}
+        , cache(models::make_slab_cache({"test", bytes},
+                                        {static_cast<std::uint32_t>(cpus),
+                                         static_cast<std::uint16_t>(cpus), *pages, 1, design})) {}
 
     sim::Cpu& cpu(std::uint16_t id = 0) { return kernel->engine().cpu(id); }
 
@@ -87,14 +86,14 @@ struct Row {
 
 // calculate_order, set_cpu_partial and min_partial of mm/slub.c worked by hand.
 constexpr std::array geometry_rows{
-    Row{32, 2, 0, 128, 2, 5},   Row{32, 8, 0, 128, 2, 5},   Row{32, 20, 0, 128, 2, 5},
-    Row{64, 2, 0, 64, 4, 5},    Row{64, 8, 0, 64, 4, 5},    Row{64, 20, 0, 64, 4, 5},
-    Row{96, 2, 0, 42, 6, 5},    Row{96, 8, 0, 42, 6, 5},    Row{96, 20, 0, 42, 6, 5},
-    Row{192, 2, 0, 21, 12, 5},  Row{192, 8, 0, 21, 12, 5},  Row{192, 20, 1, 42, 6, 5},
-    Row{256, 2, 0, 16, 7, 5},   Row{256, 8, 1, 32, 4, 5},   Row{256, 20, 1, 32, 4, 5},
-    Row{512, 2, 1, 16, 7, 5},   Row{512, 8, 2, 32, 4, 5},   Row{512, 20, 2, 32, 4, 5},
-    Row{1024, 2, 2, 16, 3, 5},  Row{1024, 8, 3, 32, 2, 5},  Row{1024, 20, 3, 32, 2, 5},
-    Row{4096, 2, 3, 8, 2, 6},   Row{4096, 8, 3, 8, 2, 6},   Row{4096, 20, 3, 8, 2, 6},
+    Row{32, 2, 0, 128, 2, 5},  Row{32, 8, 0, 128, 2, 5},  Row{32, 20, 0, 128, 2, 5},
+    Row{64, 2, 0, 64, 4, 5},   Row{64, 8, 0, 64, 4, 5},   Row{64, 20, 0, 64, 4, 5},
+    Row{96, 2, 0, 42, 6, 5},   Row{96, 8, 0, 42, 6, 5},   Row{96, 20, 0, 42, 6, 5},
+    Row{192, 2, 0, 21, 12, 5}, Row{192, 8, 0, 21, 12, 5}, Row{192, 20, 1, 42, 6, 5},
+    Row{256, 2, 0, 16, 7, 5},  Row{256, 8, 1, 32, 4, 5},  Row{256, 20, 1, 32, 4, 5},
+    Row{512, 2, 1, 16, 7, 5},  Row{512, 8, 2, 32, 4, 5},  Row{512, 20, 2, 32, 4, 5},
+    Row{1024, 2, 2, 16, 3, 5}, Row{1024, 8, 3, 32, 2, 5}, Row{1024, 20, 3, 32, 2, 5},
+    Row{4096, 2, 3, 8, 2, 6},  Row{4096, 8, 3, 8, 2, 6},  Row{4096, 20, 3, 8, 2, 6},
 };
 
 std::optional<std::uint32_t> host_number(const std::filesystem::path& path) {
@@ -124,13 +123,14 @@ TEST_SUITE("slab policies") {
         const std::filesystem::path root = "/sys/kernel/slab";
         std::error_code error;
         std::uint32_t cpus = 0;
-        while (std::filesystem::exists("/sys/devices/system/cpu/cpu" + std::to_string(cpus), error)) {
+        while (
+            std::filesystem::exists("/sys/devices/system/cpu/cpu" + std::to_string(cpus), error)) {
             ++cpus;
         }
         std::size_t compared = 0;
-        for (const char* name : {"kmalloc-32", "kmalloc-64", "kmalloc-96", "kmalloc-192",
-                                 "kmalloc-256", "kmalloc-512", "kmalloc-1k", "kmalloc-2k",
-                                 "kmalloc-4k", "io_kiocb"}) {
+        for (const char* name :
+             {"kmalloc-32", "kmalloc-64", "kmalloc-96", "kmalloc-192", "kmalloc-256", "kmalloc-512",
+              "kmalloc-1k", "kmalloc-2k", "kmalloc-4k", "io_kiocb"}) {
             const auto size = host_number(root / name / "slab_size");
             const auto order = host_number(root / name / "order");
             const auto objects = host_number(root / name / "objs_per_slab");
@@ -173,13 +173,15 @@ TEST_SUITE("slab policies") {
         check(200000, 1, 1, 0);
         CHECK(Tunables::of(256, 1).shared == 0);
         CHECK(models::SlabClassic::order_for(256) == 0);
-        CHECK(models::SlabClassic::order_for(192) == 0);  // 64 of 4096 wasted
-        CHECK(models::SlabClassic::order_for(1536) == 1); // 1024 of 4096 would be: more than an eighth
+        CHECK(models::SlabClassic::order_for(192) == 0); // 64 of 4096 wasted
+        CHECK(models::SlabClassic::order_for(1536) ==
+              1); // 1024 of 4096 would be: more than an eighth
         CHECK(models::SlabClassic::order_for(4096) == 0);
         CHECK(models::SlabClassic::order_for(8192) == 1);
     }
 
-    TEST_CASE("SLAB: a refill takes a batch of 60; the 121st free moves the 60 oldest to the shared array") {
+    TEST_CASE("SLAB: a refill takes a batch of 60; the 121st free moves the 60 oldest to the "
+              "shared array") {
         Bench bench(with(models::SlabKind::slab), 256);
         std::vector<Object*> objects = bench.alloc(1);
         CHECK(bench.cache->census().slabs == 1); // grown one slab at a time: 16 objects
@@ -242,7 +244,8 @@ TEST_SUITE("slab policies") {
         CHECK(sheaves.census().free + sheaves.live() + 0 == sheaves.census().objects);
         CHECK(sheaves.census().free >= kept);
         bench.balanced();
-        std::vector<Object*> rest(objects.begin() + static_cast<std::ptrdiff_t>(freed), objects.end());
+        std::vector<Object*> rest(objects.begin() + static_cast<std::ptrdiff_t>(freed),
+                                  objects.end());
         bench.free(rest);
         bench.balanced();
     }
@@ -295,9 +298,11 @@ TEST_SUITE("slab policies") {
                 std::uint64_t sum = 0;
                 for (const auto& [key, account] : ledger.accounts()) {
                     for (std::size_t m = 0; m < models::mechanism_count; ++m) {
-                        sum += account->cells(static_cast<sim::MechanismId>(m))
-                                   [static_cast<std::size_t>(models::Primitive::slub_free_slow)]
-                                       .count;
+                        sum +=
+                            account
+                                ->cells(static_cast<sim::MechanismId>(
+                                    m))[static_cast<std::size_t>(models::Primitive::slub_free_slow)]
+                                .count;
                     }
                 }
                 return sum;
@@ -313,7 +318,8 @@ TEST_SUITE("slab policies") {
         bench.balanced();
     }
 
-    TEST_CASE("against a naive reference: every allocator hands out free objects only, and all come back") {
+    TEST_CASE("against a naive reference: every allocator hands out free objects only, and all "
+              "come back") {
         for (const models::SlabKind kind :
              {models::SlabKind::slub, models::SlabKind::slab, models::SlabKind::sheaves}) {
             for (const std::uint32_t bytes : {24U, 256U, 1024U, 4096U}) {
@@ -326,8 +332,8 @@ TEST_SUITE("slab policies") {
                 for (int step = 0; step < 6000; ++step) {
                     const auto cpu = static_cast<std::uint16_t>(random.below(3));
                     if (step % 1000 == 999) {
-                        bench.cache->flush_cpu(bench.cpu(cpu), static_cast<std::uint16_t>(
-                                                                   (cpu + 1U) % 3));
+                        bench.cache->flush_cpu(bench.cpu(cpu),
+                                               static_cast<std::uint16_t>((cpu + 1U) % 3));
                     }
                     const bool filling = step % 2000 < 1000;
                     if (order.empty() || random.below(10) < (filling ? 7U : 3U)) {
@@ -342,8 +348,8 @@ TEST_SUITE("slab policies") {
                             order.push_back(object);
                         }
                     } else {
-                        const std::size_t count = std::min<std::size_t>(order.size(),
-                                                                        1 + random.below(12));
+                        const std::size_t count =
+                            std::min<std::size_t>(order.size(), 1 + random.below(12));
                         std::vector<Object*> gone;
                         for (std::size_t i = 0; i < count; ++i) {
                             std::swap(order[random.below(static_cast<std::uint32_t>(order.size()))],

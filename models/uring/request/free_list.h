@@ -12,7 +12,8 @@ namespace uringsim::models {
 /// Source: io_alloc_req, __io_alloc_req_refill, io_free_batch_list, io_uring/io_uring.c (6.12).
 class FreeListRequests final : public RequestAllocator {
   public:
-    explicit FreeListRequests(KmemCache& cache) : cache_(cache) {}
+    explicit FreeListRequests(KmemCache& cache)
+        : cache_(cache) {}
     static std::unique_ptr<RequestAllocator> make(const RequestContext& context) {
         return std::make_unique<FreeListRequests>(context.slab);
     }

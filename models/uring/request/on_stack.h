@@ -6,13 +6,14 @@
 
 namespace uringsim::models {
 
-/// The on-stack patches of 2020-05-14: a request whose opcode may live there is one structure on the
-/// submitter's stack, used over and over; when it does not complete at once it is copied into a
+/// The on-stack patches of 2020-05-14: a request whose opcode may live there is one structure on
+/// the submitter's stack, used over and over; when it does not complete at once it is copied into a
 /// request from the slab allocator. All others are as in SlubBulkRequests.
 /// The mailed versions never punt such a request; the copy is what their text says would be needed.
 class OnStackRequests final : public SlubBulkRequests {
   public:
-    explicit OnStackRequests(const RequestContext& context) : SlubBulkRequests(context) {}
+    explicit OnStackRequests(const RequestContext& context)
+        : SlubBulkRequests(context) {}
     static std::unique_ptr<RequestAllocator> make(const RequestContext& context) {
         return std::make_unique<OnStackRequests>(context);
     }

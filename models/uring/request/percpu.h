@@ -11,7 +11,8 @@ namespace uringsim::models {
 /// Source: io_alloc_req, __io_free_req of the mails of 2020-05-13 and 2020-05-14.
 class PerCpuRequestPolicy final : public RequestAllocator {
   public:
-    explicit PerCpuRequestPolicy(PerCpuRequests& caches) : caches_(caches) {}
+    explicit PerCpuRequestPolicy(PerCpuRequests& caches)
+        : caches_(caches) {}
     static std::unique_ptr<RequestAllocator> make(const RequestContext& context) {
         return std::make_unique<PerCpuRequestPolicy>(context.per_cpu);
     }

@@ -13,7 +13,8 @@ Request* RecycleOneRequests::alloc(sim::Cpu& cpu, const RequestUse& use) {
     {
         const sim::MechanismScope scope(cpu, id(Mechanism::request_cache));
         cpu.charge(id(Primitive::request_recycle));
-        cpu.count(id(cached_ != nullptr ? Counter::request_cache_hit : Counter::request_cache_miss));
+        cpu.count(
+            id(cached_ != nullptr ? Counter::request_cache_hit : Counter::request_cache_miss));
         request = cached_ != nullptr ? std::exchange(cached_, nullptr) : pool_.take(cpu);
     }
     if (request != nullptr) {

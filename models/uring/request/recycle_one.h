@@ -8,11 +8,13 @@ namespace uringsim::models {
 
 /// The counter-proposal of 2020-05-14: the ring keeps one request. A submission takes it under
 /// uring_lock and puts it back when the request completed at once; when it is punted, a new one is
-/// allocated in its place, still under uring_lock. Requests that others complete go back to the slab
-/// allocator. Where the new one cannot be had, the place stays empty and the next submission tries.
+/// allocated in its place, still under uring_lock. Requests that others complete go back to the
+/// slab allocator. Where the new one cannot be had, the place stays empty and the next submission
+/// tries.
 class RecycleOneRequests final : public RequestAllocator {
   public:
-    explicit RecycleOneRequests(const RequestContext& context) : pool_(context.pool) {}
+    explicit RecycleOneRequests(const RequestContext& context)
+        : pool_(context.pool) {}
     static std::unique_ptr<RequestAllocator> make(const RequestContext& context) {
         return std::make_unique<RecycleOneRequests>(context);
     }

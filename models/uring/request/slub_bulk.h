@@ -15,7 +15,8 @@ namespace uringsim::models {
 /// fs/io_uring.c (5.8).
 class SlubBulkRequests : public RequestAllocator {
   public:
-    explicit SlubBulkRequests(const RequestContext& context) : pool_(context.pool) {}
+    explicit SlubBulkRequests(const RequestContext& context)
+        : pool_(context.pool) {}
     static std::unique_ptr<RequestAllocator> make(const RequestContext& context) {
         return std::make_unique<SlubBulkRequests>(context);
     }
