@@ -72,6 +72,23 @@ struct UpdateFiles {
 };
 /// Removes every installed file, a contiguous span of slots at a time.
 struct RemoveFiles { std::size_t ring; Via via; Expect expect; };
+/// Registers `count` equal buffers.
+struct RegisterBuffers {
+    std::size_t ring;
+    std::uint32_t count;
+    models::UserBuffer buffer;
+    Expect expect;
+};
+struct UpdateBuffers {
+    std::size_t ring;
+    std::uint32_t first; ///< slot
+    std::uint32_t count;
+    models::UserBuffer buffer;
+    Expect expect;
+};
+struct UnregisterBuffers { std::size_t ring; Expect expect; };
+struct CloneBuffers { std::size_t ring; std::size_t from; Expect expect; };
+struct SetRlimitMemlock { std::uint64_t bytes; };
 /// `later_every`: one request in so many ends by `completes`, the others at once.
 struct Nop {
     std::size_t ring;
@@ -141,14 +158,18 @@ enum class Quantity : std::uint8_t {
     nodes_cached,
     node_capacity,
     rings_alive,
-    requests_cached,
-    requests_available
+    buffers_installed,
+    pins,            ///< segments of all rings' buffers
+    pages_accounted, ///< against RLIMIT_MEMLOCK
+    requests_cached,   ///< in the per-CPU caches
+    requests_available ///< of those, on alloc lists
 };
-/// Whether a quantity is one of a ring; the others are the kernel's.
-constexpr bool of_ring(Quantity quantity) {
-    return quantity < Quantity::rings_alive;
+/// True for what belongs to no single ring.
+constexpr bool is_global(Quantity quantity) {
+    return quantity == Quantity::rings_alive || quantity == Quantity::pins ||
+           quantity == Quantity::pages_accounted || quantity >= Quantity::requests_cached;
 }
-/// Stops the run where a quantity differs.
+/// Stops the run where a quantity differs. `ring` is ignored for those that are global.
 struct Assert { std::size_t ring; Quantity quantity; std::uint64_t equals; };
 /// Notes the state of the ring's node cache in the result.
 struct Snapshot { std::size_t ring; std::string name; };
@@ -162,7 +183,8 @@ struct PhaseEnd { sim::PhaseId phase; };
 using Any = std::variant<CreateRing, EnableRing, CloseRing, RegisterFiles, RegisterFilesSparse,
                          RegisterFileAllocRange, UnregisterFiles, UpdateFiles, RemoveFiles, Nop,
                          SendFd, SendData, Submit, Reap, Poll, EndPoll, Sleep, SetRlimitNofile,
-                         FailAlloc, Shrink, CpuHotplug, SlabCycle, Assert, Snapshot, RepeatBegin, RepeatEnd, PhaseBegin, PhaseEnd>;
+                         RegisterBuffers, UpdateBuffers, UnregisterBuffers, CloneBuffers,
+                         SetRlimitMemlock, FailAlloc, Shrink, CpuHotplug, SlabCycle, Assert, Snapshot, RepeatBegin, RepeatEnd, PhaseBegin, PhaseEnd>;
 
 } // namespace op
 
@@ -182,6 +204,7 @@ struct PhaseSpec {
 struct TaskSpec {
     std::string name;
     std::uint16_t cpu = 0;
+    bool pinned = true; ///< false: it moves to an idle CPU when something else wants its own
     std::vector<Instruction> program;
 };
 

@@ -60,6 +60,8 @@ Ring::Ring(sim::Cpu& cpu, Kernel& kernel, std::string name, const RingParams& pa
         cpu, NodeCacheContext{kernel.design(), kernel.memory(), kernel.node_slab()});
     lifetime_ = make_rsrc_lifetime(kernel.design(), *this);
     files_ = std::make_unique<FileTable>(kernel.design(), kernel.memory(), *lifetime_);
+    buffers_ = std::make_unique<BufferTable>(kernel.design(), kernel.memory(), *lifetime_,
+                                             kernel.pinned(), other_caches_.back()); // imu
     requests_ = make_request_allocator(kernel.request_context());
     cq_.init(cpu, params_.cq_entries);
     sqes_ = kernel.memory().alloc(cpu, std::uint64_t{params_.sq_entries} * sqe_bytes,
@@ -220,6 +222,7 @@ void Ring::post_tag(sim::Cpu& cpu, std::uint64_t tag) {
 
 void Ring::release(sim::Cpu& cpu) {
     cq_.release(cpu);
+    buffers_->drain_cache(cpu);
     for (IoAllocCache& cache : other_caches_) {
         cache.release(cpu);
     }
