@@ -14,6 +14,20 @@
 namespace uringsim::sim {
 
 class Engine;
+class Cpu;
+
+/// For the life of this object, charges go to `mechanism`.
+class MechanismScope {
+  public:
+    inline MechanismScope(Cpu& cpu, MechanismId mechanism);
+    inline ~MechanismScope();
+    MechanismScope(const MechanismScope&) = delete;
+    MechanismScope& operator=(const MechanismScope&) = delete;
+
+  private:
+    Cpu& cpu_;
+    MechanismId before_;
+};
 
 /// The primitives that the engine itself charges.
 struct EnginePrimitives {
@@ -21,7 +35,9 @@ struct EnginePrimitives {
     PrimitiveId context_switch{}; ///< one task gives way to another on the same CPU
     PrimitiveId waiting{};        ///< time in which a task did not run: asleep, blocked or queued
     PrimitiveId lock_wait{};      ///< time spent spinning on a lock that another CPU holds
-    MechanismId scheduler{};      ///< the mechanism of the three above
+    PrimitiveId schedule_out{};   ///< a task gives way to the idle task; only with an idle model
+    PrimitiveId idle_exit{};      ///< time from a wake-up to the woken task on an idle CPU
+    MechanismId scheduler{};      ///< the mechanism of those above but memory
 };
 
 /// One processor: a local clock that charges move, touch clocks, and a queue of tasks to run.
@@ -109,6 +125,18 @@ class Cpu final : public Event {
     /// A task became runnable at `at`: queues it, and runs it where the CPU is idle.
     void enqueue(Task& task, Cycles at);
 
+    /// Some task is running here or about to.
+    bool busy() const { return busy_; }
+
+    /// When this CPU went idle, or will have: its clock stops there. Only while it is not busy.
+    Cycles idle_since() const { return now_; }
+
+    /// Spends a length of time on behalf of the scheduler.
+    void elapse_scheduler(PrimitiveId primitive, Cycles cycles) {
+        const MechanismScope scope(*this, primitives_->scheduler);
+        elapse(primitive, cycles);
+    }
+
     /// The engine hands the CPU back after other CPUs have caught up.
     void fire(Cycles now) override;
 
@@ -129,6 +157,7 @@ class Cpu final : public Event {
 
     bool owner_cooled(const Line& line) const;
     void run();
+    void leave_idle(Cycles at);
     void switch_to(Task& task);
     void park(Step step);
     void load_account(PhaseId phase, TaskId task);
@@ -154,19 +183,13 @@ class Cpu final : public Event {
     RunQueue run_queue_;
 };
 
-/// For the life of this object, charges go to `mechanism`.
-class MechanismScope {
-  public:
-    MechanismScope(Cpu& cpu, MechanismId mechanism) : cpu_(cpu), before_(cpu.mechanism()) {
-        cpu_.set_mechanism(mechanism);
-    }
-    ~MechanismScope() { cpu_.set_mechanism(before_); }
-    MechanismScope(const MechanismScope&) = delete;
-    MechanismScope& operator=(const MechanismScope&) = delete;
+MechanismScope::MechanismScope(Cpu& cpu, MechanismId mechanism)
+    : cpu_(cpu), before_(cpu.mechanism()) {
+    cpu_.set_mechanism(mechanism);
+}
 
-  private:
-    Cpu& cpu_;
-    MechanismId before_;
-};
+MechanismScope::~MechanismScope() {
+    cpu_.set_mechanism(before_);
+}
 
 } // namespace uringsim::sim

@@ -44,6 +44,8 @@ class Task : public Event {
     PhaseId phase() const { return phase_; }
     bool finished() const { return state_ == State::done; }
     bool waiting() const { return state_ == State::waiting; }
+    /// Waiting, and nothing has woken it by `now`.
+    bool asleep(Cycles now) const { return waiting() && !(pending() && wakes_at_ <= now); }
 
     /// Runs one stage. Reads state that others can see at its beginning, or under a Lock.
     virtual Step step(Cpu& cpu) = 0;
@@ -55,6 +57,7 @@ class Task : public Event {
 
   private:
     friend class Cpu;
+    friend class Engine;
     enum class State : std::uint8_t { waiting, runnable, running, done };
 
     std::string name_;
@@ -63,6 +66,7 @@ class Task : public Event {
     PhaseId phase_ = PhaseId::outside;
     State state_ = State::waiting;
     Cycles waiting_since_ = 0;
+    Cycles wakes_at_ = 0; ///< while its wake-up is pending
 };
 
 using RunQueue =
