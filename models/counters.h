@@ -43,6 +43,16 @@ enum class Counter : std::uint16_t {
     memcg_charges,
     rings_created,
     rings_exited,
+    wakeups,
+    wakeups_ipi,
+    wakeups_skipped,
+    wakeups_spurious,
+    task_work_run,
+    local_work_run,
+    msg_sent,
+    msg_cache_hit,
+    msg_cache_miss,
+    msg_punted,
     count_
 };
 

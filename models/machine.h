@@ -1,12 +1,16 @@
 #pragma once
 
 #include "models/primitives.h"
+#include "sim/idle.h"
+#include "sim/jitter.h"
 #include "sim/memory.h"
 
 #include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace uringsim::models {
 
@@ -22,6 +26,20 @@ struct Cost {
     std::string source;
 };
 
+/// What a machine with several CPUs adds: timers, idle states, scatter. A default one has none: timers
+/// fire on time, wake-ups take no time, nothing scatters.
+struct Timing {
+    sim::Cycles timer_slack = 0; ///< a timer fires up to this late (PR_SET_TIMERSLACK; 50 us)
+    sim::Cycles tick = 0;        ///< period of the scheduler's tick, which fires due timers; 0: none
+    sim::Cycles cold_after = 0;  ///< a pause at least this long makes the next entries dearer
+    std::int64_t clock_tick_ns = 1; ///< what the programs' clock ticks in
+    sim::IdleConfig idle;
+    sim::Jitter noise;      ///< of each system call
+    sim::Jitter wake_noise; ///< of each wake-up out of a wait
+    /// Where each group of values comes from: name, provenance and source.
+    std::vector<std::pair<std::string, Cost>> sources;
+};
+
 /// A machine: clock, CPUs, caches, and the cost of every primitive.
 struct Machine {
     std::string name;
@@ -30,6 +48,7 @@ struct Machine {
     std::int64_t cpus = 20;          ///< CPUs that the kernel sees: decides slab orders
     sim::MemoryGeometry memory;
     std::int64_t aging_idle_us = 1000; ///< an idle gap at least this long cools the caches
+    Timing timing;
     std::array<Cost, primitive_count> costs;
 
     /// All costs at the defaults of the primitive table, marked as assumed.

@@ -28,6 +28,9 @@ enum class Mechanism : std::uint16_t {
     pages,
     ring_setup,
     ring_exit,
+    wakeup,
+    task_work,
+    io_wq,
     count_
 };
 
