@@ -2,6 +2,7 @@
 
 #include "models/mm/kmalloc.h"
 #include "models/mm/slab.h"
+#include "models/sched/task_work.h"
 #include "models/uring/file_table.h"
 #include "sim/cpu.h"
 #include "sim/memory.h"
@@ -49,6 +50,14 @@ struct Request {
     Sqe sqe;
     std::int32_t res = 0;
     Object* node = nullptr; ///< the rsrc node that it holds
+
+    // MSG_RING
+    Ring* ring = nullptr;             ///< the ring that it was submitted to
+    File* sent_file = nullptr;        ///< SEND_FD: the file on its way, held
+    Object* message_memory = nullptr; ///< DATA as local work: the message's own memory
+    std::uint32_t overflow_before = 0; ///< entries on the target's overflow list before its own
+    TaskWork message_work;            ///< msg->tw
+    bool returning = false;           ///< done at the target, on the way back to the sender
 };
 
 /// Where requests come from: the seam for request caches.

@@ -27,7 +27,9 @@ Ring::Ring(sim::Cpu& cpu, Kernel& kernel, std::string name, const RingParams& pa
     , name_(std::move(name))
     , params_(params)
     , cq_(kernel.memory(), params.cqe32)
-    , owner_cpu_(cpu.id()) {
+    , owner_cpu_(cpu.id())
+    , creator_(kernel.current(cpu))
+    , work_(kernel.design()) {
     const sim::MechanismScope scope(cpu, id(Mechanism::ring_setup));
     cpu.charge(id(Primitive::ring_setup));
     file_.is_ring = true;
@@ -37,9 +39,17 @@ Ring::Ring(sim::Cpu& cpu, Kernel& kernel, std::string name, const RingParams& pa
     sq_.resize(params_.sq_entries);
     context_ = kernel.memory().alloc(cpu, context_bytes, {.zero = true});
     task_node_ = kernel.memory().cache(task_node_bytes, false).alloc(cpu);
+    other_caches_.reserve(other_cache_entries.size()); // msg_cache_ points at one of them
     for (const std::uint32_t entries : other_cache_entries) {
         other_caches_.emplace_back(kernel.memory()).init(cpu, entries);
         ring_bytes_ += other_caches_.back().array_bytes();
+    }
+    if (kernel.design().msg_cache != MsgCache::none) {
+        // Ring set-up allocates this array where it allocates imu's from 6.15 on: 128 entries as well.
+        msg_cache_ = &other_caches_.back();
+        if (kernel.design().msg_data == MsgData::overflow) {
+            cq_.set_entry_cache(msg_cache_);
+        }
     }
     node_cache_ = make_node_cache(
         cpu, NodeCacheContext{kernel.design(), kernel.memory(), kernel.node_slab()});
@@ -71,25 +81,68 @@ const Sqe& Ring::take_sqe(sim::Cpu& cpu) {
     return sq_[index];
 }
 
-bool Ring::submit_one(sim::Cpu& cpu) {
+SubmitProgress Ring::submit(sim::Cpu& cpu) {
     const sim::MechanismScope scope(cpu, id(Mechanism::request));
+    if (issue_) {
+        return continue_message(cpu);
+    }
     Request* request = requests_->alloc(cpu);
     if (request == nullptr) {
-        return false;
+        return SubmitProgress::no_request;
     }
-    cpu.charge(id(Primitive::sqe_submit));
-    cpu.count(id(Counter::sqe_submitted));
-    request->sqe = take_sqe(cpu);
-    request->node = nullptr;
-    ++in_flight_;
-    if (request->sqe.opcode == Opcode::poll_add && start_poll(cpu, *request)) {
-        return true;
+    start_request(cpu, *request);
+    const Opcode opcode = request->sqe.opcode;
+    if (opcode == Opcode::poll_add && start_poll(cpu, *request)) {
+        return SubmitProgress::submitted;
     }
-    if (request->sqe.opcode != Opcode::poll_add) {
+    if (opcode == Opcode::msg_ring_data || opcode == Opcode::msg_ring_send_fd) {
+        issue_ = MessageIssue{.source = this, .target = request->sqe.target, .request = request};
+        if (const auto error = begin_message(cpu, *issue_)) {
+            request->res = *error;
+            issue_.reset();
+        } else {
+            return cpu.may_continue() ? continue_message(cpu) : SubmitProgress::more;
+        }
+    } else if (opcode != Opcode::poll_add) {
         request->res = issue(cpu, *request);
     }
     completed_.push_back(request);
-    return true;
+    return SubmitProgress::submitted;
+}
+
+void Ring::start_request(sim::Cpu& cpu, Request& request) {
+    cpu.charge(id(Primitive::sqe_submit));
+    cpu.count(id(Counter::sqe_submitted));
+    request.sqe = take_sqe(cpu);
+    request.node = nullptr;
+    request.ring = this;
+    ++in_flight_;
+}
+
+SubmitProgress Ring::continue_message(sim::Cpu& cpu) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::msg_ring));
+    using Kind = MessageProgress::Kind;
+    MessageProgress progress;
+    do {
+        progress = message_policy(kernel_.design(), *issue_->target, issue_->request->sqe.opcode,
+                                  cpu.current())
+                       .step(cpu, *issue_);
+    } while (progress.kind == Kind::more && cpu.may_continue());
+    if (progress.kind == Kind::more) {
+        return SubmitProgress::more;
+    }
+    Request* request = issue_->request;
+    if (progress.kind == Kind::again) {
+        kernel_.punt(cpu, *issue_);
+    } else if (progress.kind == Kind::complete) {
+        request->res = progress.result;
+        completed_.push_back(request);
+    }
+    if (progress.kind != Kind::complete || progress.result >= 0) {
+        cpu.count(id(Counter::msg_sent));
+    }
+    issue_.reset();
+    return SubmitProgress::submitted;
 }
 
 std::int32_t Ring::issue(sim::Cpu& cpu, Request& request) {
@@ -99,7 +152,7 @@ std::int32_t Ring::issue(sim::Cpu& cpu, Request& request) {
         return 0;
     case Opcode::msg_ring_data:
     case Opcode::msg_ring_send_fd:
-        return issue_msg_ring(cpu, *this, request);
+        break; // in stages
     case Opcode::files_update:
         return issue_files_update(cpu, request);
     case Opcode::poll_add:
@@ -129,7 +182,12 @@ bool Ring::end_poll(sim::Cpu& cpu, std::int32_t res) {
     Request& request = *polls_.front();
     polls_.pop_front();
     request.res = res;
-    finish(cpu, request);
+    if (params_.defer_taskrun) {
+        add_local_work(cpu, {.request = &request}, true); // lazy from 6.8 on
+    } else {
+        finish(cpu, request);
+        wake_cq(cpu);
+    }
     return true;
 }
 
@@ -138,7 +196,11 @@ void Ring::flush_completions(sim::Cpu& cpu) {
     for (Request* request : completed_) {
         finish(cpu, *request);
     }
+    const bool any = !completed_.empty();
     completed_.clear();
+    if (any) {
+        wake_cq(cpu);
+    }
 }
 
 void Ring::finish(sim::Cpu& cpu, Request& request) {
@@ -156,19 +218,24 @@ void Ring::finish(sim::Cpu& cpu, Request& request) {
 }
 
 bool Ring::post(sim::Cpu& cpu, const Cqe& cqe) {
-    const bool posted = cq_.post(cpu, cqe);
-    if (!cq_wait_.empty()) {
-        cq_wait_.wake_all(cpu);
-    }
-    return posted;
+    return cq_.post(cpu, cqe);
 }
 
 void Ring::post_tag(sim::Cpu& cpu, std::uint64_t tag) {
     post(cpu, Cqe{tag, 0, 0});
+    wake_cq(cpu);
 }
 
 void Ring::release(sim::Cpu& cpu) {
+    for (const LocalWorkItem& item : work_.take_all()) {
+        if (item.memory != nullptr) {
+            kfree(cpu, *item.memory); // nobody is left to read the message
+        }
+    }
     cq_.release(cpu);
+    while (msg_cache_ != nullptr && msg_cache_->cached() > 0) {
+        kfree(cpu, *msg_cache_->get(cpu));
+    }
     for (IoAllocCache& cache : other_caches_) {
         cache.release(cpu);
     }

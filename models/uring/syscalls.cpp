@@ -4,88 +4,9 @@
 #include "models/mechanisms.h"
 #include "models/primitives.h"
 
-#include <algorithm>
 #include <cerrno>
 
 namespace uringsim::models {
-
-void EnterCall::begin(Ring& ring, const Args& args) {
-    *this = EnterCall{};
-    ring_ = &ring;
-    args_ = args;
-}
-
-EnterCall::Progress EnterCall::step(sim::Cpu& cpu, Kernel& kernel, sim::Task& task) {
-    switch (stage_) {
-    case Stage::entry:
-        return enter(cpu, kernel);
-    case Stage::submit:
-        return submit(cpu);
-    case Stage::flush:
-        return flush(cpu);
-    case Stage::wait:
-        return wait(cpu, task);
-    }
-    return Progress::done;
-}
-
-EnterCall::Progress EnterCall::enter(sim::Cpu& cpu, Kernel& kernel) {
-    const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
-    cpu.charge(id(Primitive::syscall_enter));
-    cpu.touch(kernel.code(cpu).submit);
-    cpu.count(id(Counter::enters));
-    kernel.run_exit_task_work(cpu);
-    if (ring_->disabled()) {
-        result_ = -EBADFD;
-        return Progress::done;
-    }
-    args_.to_submit = std::min(args_.to_submit, ring_->prepared());
-    stage_ = args_.to_submit > 0 ? Stage::submit : Stage::wait;
-    return Progress::more;
-}
-
-EnterCall::Progress EnterCall::submit(sim::Cpu& cpu) {
-    const sim::LockGuard guard(ring_->uring_lock(), cpu);
-    do {
-        if (!ring_->submit_one(cpu)) {
-            result_ = submitted_ > 0 ? static_cast<std::int32_t>(submitted_) : -EAGAIN;
-            args_.get_events = false; // a short submission returns before it waits
-            stage_ = Stage::flush;
-            return Progress::more;
-        }
-        ++submitted_;
-    } while (submitted_ < args_.to_submit && cpu.may_continue());
-    result_ = static_cast<std::int32_t>(submitted_);
-    if (submitted_ == args_.to_submit) {
-        stage_ = Stage::flush;
-    }
-    return Progress::more;
-}
-
-EnterCall::Progress EnterCall::flush(sim::Cpu& cpu) {
-    const sim::LockGuard guard(ring_->uring_lock(), cpu);
-    const sim::LockGuard completion(ring_->completion_lock(), cpu);
-    ring_->flush_completions(cpu);
-    stage_ = Stage::wait;
-    return Progress::more;
-}
-
-EnterCall::Progress EnterCall::wait(sim::Cpu& cpu, sim::Task& task) {
-    if (!args_.get_events) {
-        return Progress::done;
-    }
-    CompletionQueue& cq = ring_->cq();
-    if (cq.overflow_pending()) {
-        const sim::LockGuard guard(ring_->uring_lock(), cpu);
-        const sim::LockGuard completion(ring_->completion_lock(), cpu);
-        cq.flush_overflow(cpu);
-    }
-    if (cq.ready() >= std::min(args_.min_complete, cq.entries())) {
-        return Progress::done;
-    }
-    ring_->cq_wait().add(task);
-    return Progress::blocked;
-}
 
 namespace {
 

@@ -41,10 +41,13 @@ class OverflowMessages final : public MessagePolicy {
     }
 
   private:
-    static bool append(sim::Cpu& cpu, MessageIssue& issue, std::int32_t res) {
+    static bool append(sim::Cpu& cpu, MessageIssue& issue, std::int32_t res,
+                       Object* memory = nullptr) {
         Ring& target = *issue.target;
         const sim::LockGuard guard(target.completion_lock(), cpu);
-        Object* memory = target.take_message_memory(cpu);
+        if (memory == nullptr) {
+            memory = target.take_message_memory(cpu);
+        }
         if (memory == nullptr) {
             return false;
         }
@@ -59,15 +62,28 @@ class OverflowMessages final : public MessagePolicy {
         Ring& target = *issue.target;
         Request& request = *issue.request;
         File* file = request.sent_file;
+        Object* memory = nullptr;
+        if (!request.sqe.target_cqe_skip) {
+            const sim::LockGuard guard(target.completion_lock(), cpu);
+            memory = target.take_message_memory(cpu);
+            if (memory == nullptr) {
+                file->put(cpu);
+                return -ENOMEM;
+            }
+        }
         const std::int32_t slot = target.files().fixed_fd_install(cpu, *file, request.sqe.file_index);
         if (slot < 0) {
             file->put(cpu);
+            if (memory != nullptr) {
+                kfree(cpu, *memory);
+            }
             return slot;
         }
-        if (request.sqe.target_cqe_skip) {
+        if (memory == nullptr) {
             return slot;
         }
-        return append(cpu, issue, slot) ? 0 : -ENOMEM;
+        append(cpu, issue, slot, memory);
+        return 0;
     }
 };
 
