@@ -69,7 +69,6 @@ int FileTable::unregister(sim::Cpu& cpu) {
     for (std::uint32_t slot = size(); slot-- > 0;) {
         cpu.charge(id(Primitive::table_walk_slot));
         if (occupied(slot)) {
-            fetch_ahead(slot);
             cpu.touch(slot_line(slot));
             lifetime_.release(cpu, slots_[slot]);
             --installed_;
@@ -87,19 +86,7 @@ int FileTable::unregister(sim::Cpu& cpu) {
     return 0;
 }
 
-/// A whole table is dropped, from the top, long after it was filled: asks the host's caches for what
-/// the slots below will need, the nodes first and then their lines. Nothing simulated comes of it.
-void FileTable::fetch_ahead(std::uint32_t slot) const {
-    if (slot >= far_slots) {
-        __builtin_prefetch(slots_[slot - far_slots].node);
-    }
-    if (slot >= near_slots && slots_[slot - near_slots].node != nullptr) {
-        __builtin_prefetch(slots_[slot - near_slots].node->line);
-    }
-}
-
 void FileTable::release_at_exit(sim::Cpu& cpu, std::uint32_t slot) {
-    fetch_ahead(slot);
     cpu.charge(id(Primitive::ring_exit_slot));
     release_slot(cpu, slot);
 }

@@ -77,10 +77,6 @@ class FileTable {
 
   private:
     static constexpr std::uint32_t word_bits = 64;
-    static constexpr std::uint32_t near_slots = 6;
-    static constexpr std::uint32_t far_slots = 12;
-
-    void fetch_ahead(std::uint32_t slot) const;
 
     int find_free(sim::Cpu& cpu);
     int search(sim::Cpu& cpu, std::uint32_t from, std::uint32_t to) const;
