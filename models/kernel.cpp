@@ -131,6 +131,19 @@ UringTask* Kernel::current(const sim::Cpu& cpu) {
     return uring_tasks_[index].get();
 }
 
+void Kernel::task_exits(sim::Task& task) {
+    UringTask* self = current(task.cpu());
+    self->task.exiting = true;
+    while (self->task.pending()) {
+        self->task.run_one(task.cpu());
+    }
+    for (const auto& ring : rings_) {
+        if (ring->submitter() == self) {
+            ring->owner_gone();
+        }
+    }
+}
+
 void Kernel::punt(sim::Cpu& cpu, const MessageIssue& issue) {
     cpu.charge(id(Primitive::io_wq_punt));
     cpu.count(id(Counter::msg_punted));

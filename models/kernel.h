@@ -74,6 +74,9 @@ class Kernel {
     /// The io_uring side of the task that runs on a CPU; nullptr when none does.
     UringTask* current(const sim::Cpu& cpu);
 
+    /// The task exits: it runs what task_work it has, and messages to its rings fail from now on.
+    void task_exits(sim::Task& task);
+
     /// io_queue_async: hands a message to io-wq, on the CPU that does deferred work.
     void punt(sim::Cpu& cpu, const MessageIssue& issue);
 

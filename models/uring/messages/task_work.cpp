@@ -19,6 +19,11 @@ bool run_at_target(sim::Cpu& cpu, TaskWork& work) {
         request.ring->complete_by_task_work(cpu, request);
         return false;
     }
+    if (target.submitter() == nullptr || target.submitter()->task.exiting) {
+        request.res = -EOWNERDEAD;
+        request.returning = true;
+        return true;
+    }
     const bool file = request.sqe.opcode == Opcode::msg_ring_send_fd;
     const bool lock = file || target.iopoll();
     if (lock && !target.uring_lock().try_acquire(cpu)) {
