@@ -270,13 +270,19 @@ std::vector<std::string> conflicts(const Design& design) {
         lines.emplace_back("node_cache.prefill needs node.lifetime per_node: with one node a ring an "
                            "install takes none");
     }
-    if (design.msg_wake != MsgWake::always && design.msg_data != MsgData::overflow) {
-        lines.emplace_back("msg_ring.wake other than always needs msg_ring.data overflow: it says "
-                           "when entries on the overflow list wake the target");
+    const bool overflow = design.msg_data == MsgData::overflow || design.msg_fd == MsgFd::overflow;
+    if (design.msg_wake != MsgWake::always && !overflow) {
+        lines.emplace_back("msg_ring.wake other than always needs msg_ring.data or msg_ring.send_fd "
+                           "overflow: it says when entries on the overflow list wake the target");
     }
     if (design.msg_cache == MsgCache::mispaired && design.msg_data != MsgData::local_work) {
         lines.emplace_back("msg_ring.cache mispaired needs msg_ring.data local_work: only there the "
                            "sender takes from its own cache");
+    }
+    if (design.msg_cache == MsgCache::target && !overflow &&
+        design.msg_plain != MsgPlain::overflow && design.msg_data != MsgData::local_work) {
+        lines.emplace_back("msg_ring.cache target needs messages that take memory: msg_ring.data "
+                           "overflow or local_work, or msg_ring.send_fd or msg_ring.plain overflow");
     }
     return lines;
 }

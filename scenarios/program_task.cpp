@@ -202,6 +202,8 @@ sim::Step ProgramTask::run_batches(sim::Cpu& cpu, std::size_t index,
         return reap_own(cpu, own, expect, target.has_value());
     case Stage::reap_target:
         return reap_messages(cpu, ring(*target));
+    case Stage::sleeping:
+        break;
     }
     return sim::Step::ready();
 }

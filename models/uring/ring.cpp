@@ -33,6 +33,9 @@ Ring::Ring(sim::Cpu& cpu, Kernel& kernel, std::string name, const RingParams& pa
     const sim::MechanismScope scope(cpu, id(Mechanism::ring_setup));
     cpu.charge(id(Primitive::ring_setup));
     file_.is_ring = true;
+    if (params.single_issuer && !params.disabled) {
+        submitter_ = creator_;
+    }
     params_.sq_entries = std::bit_ceil(params_.sq_entries);
     params_.cq_entries =
         params_.cq_entries == 0 ? 2 * params_.sq_entries : std::bit_ceil(params_.cq_entries);
