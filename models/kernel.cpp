@@ -172,6 +172,10 @@ void Kernel::charge_cold(sim::Cpu& cpu, Primitive primitive) {
     }
     if (warmth.level > 0) {
         cpu.charge(id(primitive), warmth.level);
+        const sim::Cycles scatter = machine_.timing.cold_noise.draw(noise_stream_);
+        if (scatter > 0) {
+            cpu.elapse(id(Primitive::noise), scatter * warmth.level / coldest);
+        }
         warmth.level /= 2;
     }
     warmth.last = cpu.now();

@@ -36,6 +36,7 @@ struct Timing {
     sim::IdleConfig idle;
     sim::Jitter noise;      ///< of each system call
     sim::Jitter wake_noise; ///< of each wake-up out of a wait
+    sim::Jitter cold_noise; ///< of the first entry after a pause; halves with each further one
     /// Where each group of values comes from: name, provenance and source.
     std::vector<std::pair<std::string, Cost>> sources;
 };

@@ -130,6 +130,7 @@ class TimingReader {
         timing.clock_tick_ns = reader.integer_or("clock_tick_ns", {1, max_ns, "ns"}, 1);
         timing.noise = jitter(reader, "noise");
         timing.wake_noise = jitter(reader, "wake_noise");
+        timing.cold_noise = jitter(reader, "cold_noise");
         timing.idle.turn_round = jitter(reader, "turn_round");
         if (const JsonNode* states = reader.optional_array("idle_states")) {
             for (const JsonNode& state : states->children()) {
