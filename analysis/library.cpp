@@ -162,10 +162,9 @@ std::optional<Library> Library::open(const std::optional<std::string>& folder,
     if (found != candidates.end()) {
         return Library(*found);
     }
-    std::vector<std::string> tried;
-    for (const fs::path& path : candidates) {
-        tried.push_back(path.string());
-    }
+    std::vector<std::string> tried(candidates.size());
+    std::ranges::transform(candidates, tried.begin(),
+                           [](const fs::path& path) { return path.string(); });
     diagnostics.add_option(given_by.empty() ? "--data" : given_by,
                            fmt::format("no data folder at {}: it holds the scenarios and the "
                                        "folders designs and machines",

@@ -53,10 +53,10 @@ void apply_overrides(EffectiveDesign& effective, const scenarios::KnobOverrides&
 }
 
 /// A name that a scenario in error gives, or else what one that is silent means.
-std::string name_in(const JsonNode& scenario, std::string_view key, std::string fallback) {
+std::string name_in(const JsonNode& scenario, std::string_view key, std::string_view fallback) {
     const JsonNode* name = scenario.find(key);
     return name != nullptr && name->is_string() && !name->text().empty() ? name->text()
-                                                                         : std::move(fallback);
+                                                                         : std::string(fallback);
 }
 
 /// The CPU of a task of the scenario, or, where that is in error, of what can be read of it.

@@ -228,7 +228,7 @@ void Kernel::note_memory() {
     peaks_.retained_bytes = std::max(peaks_.retained_bytes, cached * slot + arrays);
 }
 
-void Kernel::audit_slab(const KmemCache& cache, std::vector<std::string>& problems) const {
+SlabCensus Kernel::audit_slab(const KmemCache& cache, std::vector<std::string>& problems) const {
     const SlabCensus census = cache.census();
     if (census.objects != cache.live() + census.free + census.resident) {
         problems.push_back(cache.name() + ": " + std::to_string(census.objects) +
@@ -236,14 +236,14 @@ void Kernel::audit_slab(const KmemCache& cache, std::vector<std::string>& proble
                            std::to_string(census.free) + " free + " +
                            std::to_string(census.resident) + " resident");
     }
+    return census;
 }
 
 std::vector<std::string> Kernel::audit() const {
     std::vector<std::string> problems = problems_;
     std::uint64_t slab_bytes = 0;
     for (const auto& [name, cache] : memory_.caches()) {
-        audit_slab(*cache, problems);
-        slab_bytes += cache->census().bytes;
+        slab_bytes += audit_slab(*cache, problems).bytes;
     }
     if (!rings_.empty()) {
         return problems; // what live rings hold is theirs

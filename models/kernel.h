@@ -105,7 +105,7 @@ class Kernel {
     friend class RingExit;
     void ring_gone(Ring& ring);
     sim::Cpu& exit_cpu(const sim::Cpu& closer);
-    void audit_slab(const KmemCache& cache, std::vector<std::string>& problems) const;
+    SlabCensus audit_slab(const KmemCache& cache, std::vector<std::string>& problems) const;
 
     Design design_;
     Machine machine_;

@@ -67,7 +67,9 @@ void read_knobs(const JsonNode& object, models::Design& design, Diagnostics& dia
 std::optional<models::Design> read_layer(const JsonNode& root, const DesignLoader& load,
                                          Diagnostics& diagnostics, int depth) {
     ObjectReader reader(root, diagnostics);
-    reader.ignore("$schema");
+    for (const std::string_view key : {"$schema", "name", "summary", "knobs"}) {
+        reader.ignore(key); // known also where the base is in error and nothing more is read
+    }
     models::Design design;
     if (const JsonNode* base = reader.optional("base")) {
         const auto name = get_name(*base, diagnostics);

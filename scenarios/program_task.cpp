@@ -158,10 +158,19 @@ sim::Step ProgramTask::run(const op::UnregisterFiles& op, sim::Cpu& cpu) {
 
 // --- Batches of requests ---
 
-template <class MakeSqe>
+models::Sqe& ProgramTask::next_sqe(sim::Cpu& cpu, models::Ring& own) const {
+    models::Sqe* sqe = own.prepare(cpu);
+    if (sqe == nullptr) {
+        fail(fmt::format("the SQ of ring \"{}\" holds {} entries and is full", own.name(),
+                         own.sq_entries()));
+    }
+    return *sqe;
+}
+
+template <class FillIn>
 sim::Step ProgramTask::run_batches(sim::Cpu& cpu, std::size_t index,
                                    std::optional<std::size_t> target, const Batch& batch,
-                                   const Expect& expect, const MakeSqe& sqe_of,
+                                   const Expect& expect, const FillIn& fill_in,
                                    std::uint32_t targets) {
     models::Ring& own = ring(index);
     switch (stage_) {
@@ -174,19 +183,16 @@ sim::Step ProgramTask::run_batches(sim::Cpu& cpu, std::size_t index,
         batch_began_ = cpu.now();
         batch_messages_.clear();
         for (std::uint32_t i = 0; i < in_batch_; ++i) {
-            models::Sqe sqe = sqe_of(done_ + i);
+            models::Sqe& sqe = next_sqe(cpu, own);
+            fill_in(sqe, done_ + i);
             sqe.user_data = run_.next_user_data[index]++;
             if (target) {
-                const std::size_t to = *target + (done_ + i) % targets;
+                const std::size_t to = *target + turn_++ % targets;
                 sqe.target = run_.rings[to];
                 sqe.target_user_data = run_.next_message[to]++;
                 if (run_.scenario.rings[to].received) {
                     follow_message(sqe, to, cpu);
                 }
-            }
-            if (!own.prepare(cpu, sqe)) {
-                fail(fmt::format("the SQ of ring \"{}\" holds {} entries and is full", own.name(),
-                                 own.sq_entries()));
             }
         }
         if (!batch.submit) {
@@ -278,17 +284,14 @@ sim::Step ProgramTask::next_batch(const Batch& /*batch*/) {
 }
 
 sim::Step ProgramTask::run(const op::Nop& op, sim::Cpu& cpu) {
-    return run_batches(cpu, op.ring, std::nullopt, op.batch, {}, [&](std::uint32_t) {
-        models::Sqe sqe;
+    return run_batches(cpu, op.ring, std::nullopt, op.batch, {}, [&](models::Sqe& sqe, std::uint32_t) {
         sqe.opcode = models::Opcode::nop;
         sqe.cqe_skip = op.cqe_skip;
-        return sqe;
     });
 }
 
 sim::Step ProgramTask::run(const op::SendFd& op, sim::Cpu& cpu) {
-    return run_batches(cpu, op.ring, op.target, op.batch, op.expect, [&](std::uint32_t i) {
-        models::Sqe sqe;
+    return run_batches(cpu, op.ring, op.target, op.batch, op.expect, [&](models::Sqe& sqe, std::uint32_t i) {
         sqe.opcode = models::Opcode::msg_ring_send_fd;
         sqe.target_is_ring = op.target.has_value();
         sqe.file_slot = op.source_slot;
@@ -296,17 +299,14 @@ sim::Step ProgramTask::run(const op::SendFd& op, sim::Cpu& cpu) {
         sqe.len = op.len;
         sqe.flags = op.flags;
         sqe.target_cqe_skip = op.cqe_skip;
-        return sqe;
     });
 }
 
 sim::Step ProgramTask::run(const op::SendData& op, sim::Cpu& cpu) {
-    return run_batches(cpu, op.ring, op.target, op.batch, op.expect, [&](std::uint32_t) {
-        models::Sqe sqe;
+    return run_batches(cpu, op.ring, op.target, op.batch, op.expect, [&](models::Sqe& sqe, std::uint32_t) {
         sqe.opcode = models::Opcode::msg_ring_data;
         sqe.target_is_ring = op.target.has_value();
         sqe.len = op.len;
-        return sqe;
     }, op.targets);
 }
 
@@ -465,12 +465,10 @@ sim::Step ProgramTask::run_spans(sim::Cpu& cpu, std::size_t index, op::Via via, 
     const auto count = static_cast<std::uint32_t>(spans_.size());
     if (via == op::Via::request) {
         return run_batches(cpu, index, std::nullopt, {count, batch, true, true}, expect,
-                           [&](std::uint32_t i) {
-                               models::Sqe sqe;
+                           [&](models::Sqe& sqe, std::uint32_t i) {
                                sqe.opcode = models::Opcode::files_update;
                                sqe.offset = spans_[i].offset;
                                sqe.updates = &entries_for(spans_[i], with, tag, own);
-                               return sqe;
                            });
     }
     if (done_ == count) {
@@ -560,11 +558,10 @@ sim::Step ProgramTask::run(const op::Reap& op, sim::Cpu& cpu) {
 sim::Step ProgramTask::run(const op::Poll& op, sim::Cpu& cpu) {
     models::Ring& own = ring(op.ring);
     if (stage_ == Stage::idle) {
-        models::Sqe sqe;
+        models::Sqe& sqe = next_sqe(cpu, own);
         sqe.opcode = models::Opcode::poll_add;
         sqe.file_slot = op.slot;
         sqe.user_data = run_.next_user_data[op.ring]++;
-        own.prepare(cpu, sqe);
         enter_.begin(own, {1, 0, false});
         stage_ = Stage::enter;
         return sim::Step::ready();

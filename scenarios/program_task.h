@@ -124,11 +124,12 @@ class ProgramTask final : public sim::Task {
     sim::Step run(const op::PhaseBegin& op, sim::Cpu& cpu);
     sim::Step run(const op::PhaseEnd& op, sim::Cpu& cpu);
 
-    /// Runs a batched operation; `sqe_of(i)` makes the i-th request.
-    template <class MakeSqe>
+    /// Runs a batched operation; `fill_in(sqe, i)` says what the i-th request is.
+    template <class FillIn>
     sim::Step run_batches(sim::Cpu& cpu, std::size_t ring, std::optional<std::size_t> target,
-                          const Batch& batch, const Expect& expect, const MakeSqe& sqe_of,
+                          const Batch& batch, const Expect& expect, const FillIn& fill_in,
                           std::uint32_t targets = 1);
+    models::Sqe& next_sqe(sim::Cpu& cpu, models::Ring& own) const;
     sim::Step enter_stage(sim::Cpu& cpu, const Batch& batch);
     sim::Step reap_own(sim::Cpu& cpu, models::Ring& ring, const Expect& expect, bool messages);
     sim::Step reap_messages(sim::Cpu& cpu, models::Ring& target);
@@ -180,6 +181,7 @@ class ProgramTask final : public sim::Task {
     std::vector<SentMessage> batch_messages_; ///< followed ones, by position in the batch
     models::UringTask* self_ = nullptr;
     bool interrupted_ = false;
+    std::uint64_t turn_ = 0; ///< whose turn it is among the targets of a send
     std::vector<Span> spans_;
     std::vector<std::vector<models::FileUpdate>> entries_; ///< by number of slots
 };

@@ -21,7 +21,7 @@ class ResultBuilder {
   public:
     ResultBuilder(const Scenario& scenario, const models::Kernel& kernel,
                   const std::vector<std::unique_ptr<ProgramTask>>& tasks)
-        : scenario_(scenario), kernel_(kernel), ledger_(kernel.engine().ledger()) {
+        : scenario_(scenario), ledger_(kernel.engine().ledger()) {
         task_names_[models::kworker_task] = "kworker";
         for (const auto& task : tasks) {
             task_names_[task->task_id()] = task->name();
@@ -107,7 +107,6 @@ class ResultBuilder {
     }
 
     const Scenario& scenario_;
-    const models::Kernel& kernel_;
     const sim::Ledger& ledger_;
     std::map<sim::TaskId, std::string> task_names_;
 };

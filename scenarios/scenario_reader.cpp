@@ -184,10 +184,16 @@ class ProgramReader {
     }
 
   private:
+    static void ignore_all(const JsonNode& node, ObjectReader& reader) {
+        for (const JsonNode& member : node.children()) {
+            reader.ignore(member.key());
+        }
+    }
+
     void statement(const JsonNode& node, std::optional<sim::PhaseId> phase) {
         if (node.find("repeat") != nullptr) {
             repeat(node, phase);
-        } else if (node.find("seconds") != nullptr || node.find("for_us") != nullptr) {
+        } else if (node.find("seconds") != nullptr || node.find("for_ms") != nullptr) {
             timed(node, phase);
         } else if (node.find("phase") != nullptr) {
             measured(node, phase);
@@ -197,6 +203,8 @@ class ProgramReader {
             if (const auto operation = read_operation(reader, values_)) {
                 reader.finish();
                 emit(node, *operation);
+            } else {
+                ignore_all(node, reader); // which keys are right depends on the operation
             }
         }
     }
@@ -220,7 +228,8 @@ class ProgramReader {
     }
 
     void timed(const JsonNode& node, std::optional<sim::PhaseId> phase) {
-        constexpr std::int64_t second_us = 1'000'000;
+        constexpr std::uint64_t second_us = 1'000'000;
+        constexpr std::uint64_t ms_us = 1000;
         ObjectReader reader(node, values_.diagnostics());
         reader.ignore("comment");
         std::uint64_t us = 0;
@@ -228,7 +237,7 @@ class ProgramReader {
             us = std::uint64_t{values_.required_integer(reader, "seconds", {0, 3600, "s"})} *
                  second_us;
         } else {
-            us = values_.required_integer(reader, "for_us", {0, 1LL << 31, "us"});
+            us = std::uint64_t{values_.required_integer(reader, "for_ms", {0, 3'600'000, "ms"})} * ms_us;
         }
         const JsonNode* body = reader.array("do", 1);
         reader.finish();

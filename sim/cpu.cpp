@@ -16,16 +16,20 @@ Cpu::Cpu(Engine& engine, Ledger& ledger, const CostTable& costs, const EnginePri
     , code_(geometry, LineKind::code, id)
     , id_(id) {
     for (std::size_t i = 0; i < prices_.size(); ++i) {
-        const Millicycles cost = costs.of(static_cast<PrimitiveId>(i));
-        prices_[i].whole = cost / millicycles_per_cycle;
-        prices_[i].fraction = cost % millicycles_per_cycle;
+        prices_[i] = price_of(costs.of(static_cast<PrimitiveId>(i)));
     }
-    load_account(PhaseId::outside, TaskId{0}); // what is charged before any task runs
+    load_account(PhaseId::outside, TaskId{0}, MechanismId{}); // what is charged before any task runs
 }
 
-void Cpu::load_account(PhaseId phase, TaskId task) {
+Cpu::Price Cpu::price_of(Millicycles cost) {
+    const Wide rest = static_cast<std::uint64_t>(cost % millicycles_per_cycle);
+    const Wide fraction = ((rest << fraction_bits) + millicycles_per_cycle - 1) / millicycles_per_cycle;
+    return {cost / millicycles_per_cycle, static_cast<std::uint64_t>(fraction), 0};
+}
+
+void Cpu::load_account(PhaseId phase, TaskId task, MechanismId mechanism) {
     account_ = &ledger_->account(phase, task);
-    cells_ = account_->cells(mechanism_);
+    cells_ = account_->cells(mechanism);
     counters_ = account_->counters();
     constexpr unsigned task_shift = 16;
     constexpr unsigned cpu_shift = 32;
@@ -34,14 +38,25 @@ void Cpu::load_account(PhaseId phase, TaskId task) {
 
 void Cpu::set_phase(PhaseId phase) {
     current_->phase_ = phase;
-    load_account(phase, current_->task_id());
+    load_account(phase, current_->task_id(), mechanism());
+}
+
+void Cpu::touch_far(Line& line) {
+    charge(data_.touch_far(line, 1, owner_cooled(line), primitives_->memory));
+}
+
+void Cpu::touch_far(LineGroup& group, TouchClocks& clocks) {
+    charge(clocks.touch_far(group.line, group.weight, owner_cooled(group.line),
+                            primitives_->memory),
+           group.weight);
 }
 
 bool Cpu::owner_cooled(const Line& line) const {
-    if (line.cpu == id_ || line.cpu == Line::untouched) {
+    const std::uint16_t owner_id = line.cpu();
+    if (owner_id == id_ || owner_id == Line::untouched) {
         return false;
     }
-    const Cpu& owner = engine_->cpu(line.cpu);
+    const Cpu& owner = engine_->cpu(owner_id);
     const bool idle_for_long =
         !owner.busy_ && now_ - owner.now_ >= owner.data_.geometry().aging_idle;
     return idle_for_long || owner.data_.cooled(line);
@@ -119,8 +134,7 @@ void Cpu::switch_to(Task& task) {
     run_queue_.pop_front();
     task.state_ = Task::State::running;
     current_ = &task;
-    mechanism_ = primitives_->scheduler;
-    load_account(task.phase(), task.task_id());
+    load_account(task.phase(), task.task_id(), primitives_->scheduler);
     // The clock has already passed this time; only the account of who waited is missing.
     if (now_ > task.waiting_since_) {
         LedgerCell& cell = cells_[index_of(primitives_->waiting)];

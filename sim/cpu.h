@@ -8,6 +8,7 @@
 #include "sim/memory.h"
 #include "sim/task.h"
 
+#include <cassert>
 #include <cstdint>
 #include <vector>
 
@@ -15,19 +16,6 @@ namespace uringsim::sim {
 
 class Engine;
 class Cpu;
-
-/// For the life of this object, charges go to `mechanism`.
-class MechanismScope {
-  public:
-    inline MechanismScope(Cpu& cpu, MechanismId mechanism);
-    inline ~MechanismScope();
-    MechanismScope(const MechanismScope&) = delete;
-    MechanismScope& operator=(const MechanismScope&) = delete;
-
-  private:
-    Cpu& cpu_;
-    MechanismId before_;
-};
 
 /// The primitives that the engine itself charges.
 struct EnginePrimitives {
@@ -62,16 +50,14 @@ class Cpu final : public Event {
     void charge(PrimitiveId primitive) {
         Price& price = prices_[index_of(primitive)];
         price.carry += price.fraction;
-        const Cycles whole_again = price.carry >= millicycles_per_cycle ? 1 : 0;
-        price.carry -= whole_again * millicycles_per_cycle;
+        const Cycles whole_again = price.carry < price.fraction ? 1 : 0;
         spend(primitive, 1, price.whole + whole_again);
     }
     void charge(PrimitiveId primitive, std::uint32_t times) {
         Price& price = prices_[index_of(primitive)];
-        const Millicycles due = price.fraction * times + price.carry;
-        const Cycles whole_again = due / millicycles_per_cycle;
-        price.carry = due - whole_again * millicycles_per_cycle;
-        spend(primitive, times, price.whole * times + whole_again);
+        const Wide due = Wide{price.fraction} * times + price.carry;
+        price.carry = static_cast<std::uint64_t>(due);
+        spend(primitive, times, price.whole * times + static_cast<Cycles>(due >> fraction_bits));
     }
 
     /// Spends a given number of cycles on a primitive that has no fixed price (waiting).
@@ -80,7 +66,7 @@ class Cpu final : public Event {
     /// Reads or writes a line: free in L1, else priced by where it is found.
     void touch(Line& line) {
         if (!data_.touch_l1(line, 1)) {
-            charge(data_.touch_far(line, 1, owner_cooled(line), primitives_->memory));
+            touch_far(line);
         }
     }
 
@@ -88,9 +74,7 @@ class Cpu final : public Event {
     void touch(LineGroup& group) {
         TouchClocks& clocks = group.kind == LineKind::code ? code_ : data_;
         if (!clocks.touch_l1(group.line, group.weight)) {
-            charge(clocks.touch_far(group.line, group.weight, owner_cooled(group.line),
-                                    primitives_->memory),
-                   group.weight);
+            touch_far(group, clocks);
         }
     }
 
@@ -110,11 +94,8 @@ class Cpu final : public Event {
     /// Waits, spinning, until `at`; nothing happens when that has passed.
     void spin_until(Cycles at);
 
-    MechanismId mechanism() const { return mechanism_; }
-    void set_mechanism(MechanismId mechanism) {
-        mechanism_ = mechanism;
-        cells_ = account_->cells(mechanism);
-    }
+    /// The mechanism that is charged now.
+    MechanismId mechanism() const { return account_->mechanism_of(cells_); }
 
     /// From now on the current task is in `phase`. Only for a task that is running on this CPU.
     void set_phase(PhaseId phase);
@@ -131,21 +112,23 @@ class Cpu final : public Event {
     /// When this CPU went idle, or will have: its clock stops there. Only while it is not busy.
     Cycles idle_since() const { return now_; }
 
-    /// Spends a length of time on behalf of the scheduler.
-    void elapse_scheduler(PrimitiveId primitive, Cycles cycles) {
-        const MechanismScope scope(*this, primitives_->scheduler);
-        elapse(primitive, cycles);
-    }
-
     /// The engine hands the CPU back after other CPUs have caught up.
     void fire(Cycles now) override;
 
   private:
+    friend class MechanismScope;
+
+    __extension__ using Wide = unsigned __int128; // the extension: gcc and clang, 64-bit targets
+
+    /// A cost with its fraction in units of 2^-64 cycles, rounded up: a carry out of 64 bits is a
+    /// whole cycle again, and the rounding cannot show before 10^16 charges.
     struct Price {
         Cycles whole = 0;
-        Millicycles fraction = 0;
-        Millicycles carry = 0;
+        std::uint64_t fraction = 0;
+        std::uint64_t carry = 0;
     };
+    static constexpr unsigned fraction_bits = 64;
+    static Price price_of(Millicycles cost);
 
     void spend(PrimitiveId primitive, std::uint64_t times, Cycles cycles) {
         now_ += cycles;
@@ -155,12 +138,14 @@ class Cpu final : public Event {
         fingerprint_->add(now_, who_ + index_of(primitive));
     }
 
+    void touch_far(Line& line);
+    void touch_far(LineGroup& group, TouchClocks& clocks);
     bool owner_cooled(const Line& line) const;
     void run();
     void leave_idle(Cycles at);
     void switch_to(Task& task);
     void park(Step step);
-    void load_account(PhaseId phase, TaskId task);
+    void load_account(PhaseId phase, TaskId task, MechanismId mechanism);
 
     Engine* engine_;
     const EventQueue* queue_;
@@ -172,7 +157,6 @@ class Cpu final : public Event {
     TouchClocks code_;
     Cycles now_ = 0;
     std::uint16_t id_;
-    MechanismId mechanism_{};
     std::uint64_t who_ = 0;
     LedgerAccount* account_ = nullptr;
     LedgerCell* cells_ = nullptr;
@@ -183,13 +167,23 @@ class Cpu final : public Event {
     RunQueue run_queue_;
 };
 
-MechanismScope::MechanismScope(Cpu& cpu, MechanismId mechanism)
-    : cpu_(cpu), before_(cpu.mechanism()) {
-    cpu_.set_mechanism(mechanism);
-}
+/// For the life of this object, charges go to `mechanism`. It lives within one stage: a task changes
+/// its phase, and a CPU its task, only between stages.
+class MechanismScope {
+  public:
+    MechanismScope(Cpu& cpu, MechanismId mechanism) : cpu_(cpu), before_(cpu.cells_) {
+        cpu.cells_ = cpu.account_->cells(mechanism);
+    }
+    ~MechanismScope() {
+        assert(cpu_.account_->holds(before_));
+        cpu_.cells_ = before_;
+    }
+    MechanismScope(const MechanismScope&) = delete;
+    MechanismScope& operator=(const MechanismScope&) = delete;
 
-MechanismScope::~MechanismScope() {
-    cpu_.set_mechanism(before_);
-}
+  private:
+    Cpu& cpu_;
+    LedgerCell* before_; ///< the cells of the mechanism that was charged before
+};
 
 } // namespace uringsim::sim

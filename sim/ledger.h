@@ -35,6 +35,15 @@ class LedgerAccount {
         return cells_.data() + index_of(mechanism) * primitives_;
     }
 
+    /// The mechanism that these cells are of, as cells() returned them.
+    MechanismId mechanism_of(const LedgerCell* cells) const {
+        return static_cast<MechanismId>(static_cast<std::size_t>(cells - cells_.data()) / primitives_);
+    }
+    /// Whether cells are of this account.
+    bool holds(const LedgerCell* cells) const {
+        return cells >= cells_.data() && cells < cells_.data() + cells_.size();
+    }
+
     std::uint64_t* counters() { return counters_.data(); }
     const std::vector<std::uint64_t>& counters() const { return counters_; }
 

@@ -11,10 +11,19 @@ namespace uringsim::sim {
 /// keep in simulated memory.
 struct Line {
     static constexpr std::uint16_t untouched = 0xffff;
+    static constexpr unsigned cpu_shift = 48;
 
-    std::uint64_t fine = 0;
+    std::uint64_t fine = 0; ///< the fine clock of the CPU that touched it; 0: nobody did
     std::uint32_t coarse = 0;
-    std::uint16_t cpu = untouched;
+
+    /// Where a CPU's fine clock begins: far enough from the others' that no two ever meet, so that
+    /// a stamp also says whose it is.
+    static constexpr std::uint64_t clock_start(std::uint16_t cpu) {
+        return (std::uint64_t{cpu} + 1) << cpu_shift;
+    }
+
+    /// The CPU that touched it last, or `untouched`.
+    std::uint16_t cpu() const { return static_cast<std::uint16_t>((fine >> cpu_shift) - 1); }
 };
 
 /// Whether a line holds data or instructions. They cool differently: after an idle gap data has
@@ -57,13 +66,14 @@ class TouchClocks {
     TouchClocks(const MemoryGeometry& geometry, LineKind kind, std::uint16_t cpu)
         : geometry_(geometry)
         , l1_lines_(kind == LineKind::code ? geometry.l1_code_lines : geometry.l1_lines)
+        , fine_(Line::clock_start(cpu))
         , kind_(kind)
         , cpu_(cpu) {}
 
     /// True, and the line is stamped, when the line is still in L1.
     bool touch_l1(Line& line, std::uint32_t weight) {
         fine_ += weight;
-        const bool hit = line.cpu == cpu_ && fine_ - line.fine <= l1_lines_ + weight;
+        const bool hit = fine_ - line.fine <= l1_lines_ + weight; // another CPU's is never near
         if (hit) {
             stamp(line);
         }
@@ -98,16 +108,41 @@ class TouchClocks {
     void stamp(Line& line) const {
         line.fine = fine_;
         line.coarse = coarse_;
-        line.cpu = cpu_;
     }
 
     MemoryGeometry geometry_;
     std::uint64_t l1_lines_;
-    LineKind kind_;
-    std::uint64_t fine_ = 0;
+    std::uint64_t fine_;
     std::uint64_t aged_before_ = 0;
     std::uint32_t coarse_ = 0;
+    LineKind kind_;
     std::uint16_t cpu_;
 };
+
+inline PrimitiveId TouchClocks::touch_far(Line& line, std::uint32_t weight, bool owner_cooled,
+                                          const MemoryPrimitives& primitives) {
+    const Line before = line;
+    const std::uint16_t owner = before.cpu();
+    const std::uint32_t coarse_distance = coarse_ - before.coarse;
+    const bool own = owner == cpu_;
+    if (!own || fine_ - before.fine > geometry_.far_lines) {
+        coarse_ += weight;
+    }
+    stamp(line);
+
+    if (owner == Line::untouched) {
+        return kind_ == LineKind::code ? primitives.cold_code : primitives.memory;
+    }
+    if (!own && !owner_cooled) {
+        return primitives.remote;
+    }
+    if (!own || cooled(before)) {
+        return kind_ == LineKind::code ? primitives.cold_code : primitives.aged;
+    }
+    if (coarse_distance <= geometry_.l2_lines) {
+        return primitives.l2;
+    }
+    return coarse_distance <= geometry_.llc_lines ? primitives.llc : primitives.memory;
+}
 
 } // namespace uringsim::sim

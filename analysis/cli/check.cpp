@@ -11,7 +11,7 @@ namespace uringsim::analysis {
 int check_command(const Invocation& invocation) {
     Options options("check",
                     "Parses and validates scenarios, designs, machines and published figures, and "
-                    "reports all errors of all files. Exit status 1 where there is any.",
+                    "reports all errors of all files. Exit status 2 where there is any.",
                     "FILE...");
     add_data_option(options);
     if (!options.parse(invocation.args, invocation.out)) {
@@ -30,7 +30,7 @@ int check_command(const Invocation& invocation) {
         }
     }
     invocation.err << diagnostics.to_string();
-    return diagnostics.empty() ? exit_status::done : exit_status::failed;
+    return diagnostics.empty() ? exit_status::done : exit_status::bad_input;
 }
 
 } // namespace uringsim::analysis

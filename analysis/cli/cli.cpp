@@ -36,10 +36,8 @@ std::string overview() {
 }
 
 std::string unknown_command(const std::string& name) {
-    std::vector<std::string_view> names;
-    for (const Command& command : table) {
-        names.push_back(command.name);
-    }
+    std::vector<std::string_view> names(table.size());
+    std::ranges::transform(table, names.begin(), &Command::name);
     const std::string kind = name.starts_with('-') ? "option" : "command";
     std::string message = fmt::format("uringsim: there is no {} \"{}\"; the commands are {}", kind,
                                       name, fmt::join(names, ", "));

@@ -1,5 +1,6 @@
 #include "analysis/export/exporter.h"
 
+#include <algorithm>
 #include <array>
 
 namespace uringsim::analysis {
@@ -20,10 +21,8 @@ std::span<const ExportFormat> export_formats() {
 }
 
 std::vector<std::string_view> export_format_names() {
-    std::vector<std::string_view> names;
-    for (const ExportFormat& format : formats) {
-        names.push_back(format.name);
-    }
+    std::vector<std::string_view> names(formats.size());
+    std::ranges::transform(formats, names.begin(), &ExportFormat::name);
     return names;
 }
 

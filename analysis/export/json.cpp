@@ -73,6 +73,7 @@ Json machine_json(const models::Machine& machine) {
             {"cpus", machine.cpus},
             {"memory",
              {{"l1_lines", machine.memory.l1_lines},
+              {"l1_code_lines", machine.memory.l1_code_lines},
               {"far_lines", machine.memory.far_lines},
               {"l2_lines", machine.memory.l2_lines},
               {"llc_lines", machine.memory.llc_lines},

@@ -94,7 +94,7 @@ Allocation Kmalloc::alloc(sim::Cpu& cpu, std::uint64_t bytes, GfpFlags flags) {
     const std::uint64_t pages = (bytes + page_bytes - 1) / page_bytes;
     if (bytes <= largest_class) {
         allocation.object = cache(static_cast<std::uint32_t>(bytes), flags.account).alloc(cpu);
-        allocation.lines = allocation.object->line;
+        allocation.lines = &allocation.object->line();
     } else if (pages <= (std::uint64_t{1} << PageAllocator::max_order)) {
         const auto order = static_cast<unsigned>(std::bit_width(pages - 1));
         allocation.pages = &environment_.pages.alloc(cpu, order);

@@ -22,14 +22,19 @@ class KmemCache;
 struct Slab;
 
 /// One object of a slab: the simulated memory of a kernel structure. Models keep up to 24 bytes of
-/// their own in it, as the kernel does.
-struct Object {
+/// their own in it; while it is free the link to the next free object lies there, as in the kernel.
+/// There are many and they are visited late, so each is kept within one cache line of the host.
+struct alignas(32) Object {
     static constexpr std::size_t payload_bytes = 24;
 
     Slab* slab = nullptr;
-    Object* next_free = nullptr;
-    sim::Line* line = nullptr; ///< the object's first cache line
-    alignas(8) std::byte payload[payload_bytes]{};
+    union {
+        alignas(8) std::byte payload[payload_bytes]{};
+        Object* next_free; ///< of a free object
+    };
+
+    /// The object's first cache line.
+    inline sim::Line& line() const;
 
     template <class T> T& emplace() {
         static_assert(sizeof(T) <= payload_bytes && std::is_trivially_destructible_v<T>);
@@ -48,11 +53,23 @@ struct Slab {
     std::vector<Object> objects;
     Object* freelist = nullptr; ///< free objects that no CPU has claimed
     std::uint32_t free = 0;     ///< how many those are
+    std::uint32_t slot_bytes = 0; ///< distance between objects
     bool on_cpu = false;        ///< it is some CPU's current slab
     bool on_node = false;       ///< it is on the node's partial list
 
     std::uint32_t in_use() const { return static_cast<std::uint32_t>(objects.size()) - free; }
+
+    /// The cache line in which an object of this slab begins.
+    sim::Line& line_of(const Object& object) const {
+        constexpr std::size_t line_bytes = 64;
+        const auto index = static_cast<std::size_t>(&object - objects.data());
+        return pages->lines[index * slot_bytes / line_bytes];
+    }
 };
+
+inline sim::Line& Object::line() const {
+    return slab->line_of(*this);
+}
 
 using SlabList =
     boost::intrusive::list<Slab, boost::intrusive::member_hook<Slab, Slab::Hook, &Slab::hook>>;

@@ -86,9 +86,8 @@ void Slub::do_alloc_bulk(sim::Cpu& cpu, std::span<Object*> out) {
 
 Object& Slub::pop(sim::Cpu& cpu, CpuSlab& local) {
     Object& object = *local.freelist;
-    cpu.touch(*object.line); // the pointer to the next free object is inside
+    cpu.touch(object.line()); // the pointer to the next free object is inside
     local.freelist = object.next_free;
-    object.next_free = nullptr;
     return object;
 }
 
@@ -165,7 +164,7 @@ void Slub::make_current(CpuSlab& local, Slab& slab) {
 void Slub::do_free(sim::Cpu& cpu, Object& object) {
     CpuSlab& local = cpus_[cpu.id()];
     Slab& slab = *object.slab;
-    cpu.touch(*object.line);
+    cpu.touch(object.line());
     if (&slab == local.slab) {
         cpu.charge(id(Primitive::slub_free_fast));
         object.next_free = local.freelist;
@@ -244,6 +243,7 @@ Slab& Slub::new_slab(sim::Cpu& cpu) {
     slab.cache = this;
     slab.pages = &pages_.alloc(cpu, geometry_.order);
     slab.objects.resize(geometry_.objects);
+    slab.slot_bytes = geometry_.slot_bytes;
     slab.freelist = nullptr;
     slab.free = 0;
     link_freelist(cpu, slab);
@@ -257,7 +257,6 @@ Slab& Slub::new_slab(sim::Cpu& cpu) {
 }
 
 void Slub::link_freelist(sim::Cpu& cpu, Slab& slab) {
-    constexpr std::size_t line_bytes = 64;
     // One permutation a cache, entered at a random place a slab (shuffle_freelist).
     const std::size_t start = permutation_.empty() ? 0 : random_.below(geometry_.objects);
     // Built from the last object to the first, so the freelist starts with the first.
@@ -266,7 +265,6 @@ void Slub::link_freelist(sim::Cpu& cpu, Slab& slab) {
             permutation_.empty() ? i : permutation_[(start + i) % geometry_.objects];
         Object& object = slab.objects[index];
         object.slab = &slab;
-        object.line = &slab.pages->lines[index * geometry_.slot_bytes / line_bytes];
         push_free(slab, object);
     }
     if (!permutation_.empty()) {

@@ -14,28 +14,6 @@ void IoAllocCache::init(sim::Cpu& cpu, std::uint32_t capacity) {
     }
 }
 
-Object* IoAllocCache::get(sim::Cpu& cpu) {
-    if (entries_.empty()) {
-        cpu.charge(id(Primitive::alloc_cache_miss));
-        return nullptr;
-    }
-    Object* object = entries_.back();
-    entries_.pop_back();
-    cpu.charge(id(Primitive::alloc_cache_pop));
-    cpu.touch(array_.line_at(entries_.size() * pointer_bytes));
-    return object;
-}
-
-bool IoAllocCache::put(sim::Cpu& cpu, Object& object) {
-    if (entries_.size() >= capacity_) {
-        return false;
-    }
-    cpu.charge(id(Primitive::alloc_cache_push));
-    cpu.touch(array_.line_at(entries_.size() * pointer_bytes));
-    entries_.push_back(&object);
-    return true;
-}
-
 void IoAllocCache::grow(sim::Cpu& cpu, std::uint32_t capacity) {
     if (capacity <= capacity_) {
         return;

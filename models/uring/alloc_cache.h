@@ -2,6 +2,7 @@
 
 #include "models/mm/kmalloc.h"
 #include "models/mm/slab.h"
+#include "models/primitives.h"
 #include "sim/cpu.h"
 
 #include <cstdint>
@@ -43,5 +44,27 @@ class IoAllocCache {
     std::uint32_t capacity_ = 0;
     Allocation array_;
 };
+
+inline Object* IoAllocCache::get(sim::Cpu& cpu) {
+    if (entries_.empty()) {
+        cpu.charge(id(Primitive::alloc_cache_miss));
+        return nullptr;
+    }
+    Object* object = entries_.back();
+    entries_.pop_back();
+    cpu.charge(id(Primitive::alloc_cache_pop));
+    cpu.touch(array_.line_at(entries_.size() * pointer_bytes));
+    return object;
+}
+
+inline bool IoAllocCache::put(sim::Cpu& cpu, Object& object) {
+    if (entries_.size() >= capacity_) {
+        return false;
+    }
+    cpu.charge(id(Primitive::alloc_cache_push));
+    cpu.touch(array_.line_at(entries_.size() * pointer_bytes));
+    entries_.push_back(&object);
+    return true;
+}
 
 } // namespace uringsim::models

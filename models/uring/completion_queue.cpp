@@ -25,7 +25,7 @@ void CompletionQueue::init(sim::Cpu& cpu, std::uint32_t entries) {
                           {.account = true, .zero = true});
 }
 
-bool CompletionQueue::post(sim::Cpu& cpu, const Cqe& cqe) {
+bool CompletionQueue::post(sim::Cpu& cpu, Cqe cqe) {
     const sim::MechanismScope scope(cpu, id(Mechanism::completion));
     if (overflow_.empty() && ready() < entries_) {
         cpu.charge(id(Primitive::cqe_post));
@@ -39,13 +39,13 @@ bool CompletionQueue::post(sim::Cpu& cpu, const Cqe& cqe) {
     return true;
 }
 
-void CompletionQueue::store(sim::Cpu& cpu, const Cqe& cqe) {
+void CompletionQueue::store(sim::Cpu& cpu, Cqe cqe) {
     const std::uint32_t index = tail_++ & (entries_ - 1);
     cqes_[index] = cqe;
     cpu.touch(ring_.line_at(ring_header_bytes + std::uint64_t{index} * cqe_bytes()));
 }
 
-bool CompletionQueue::add_overflow(sim::Cpu& cpu, const Cqe& cqe) {
+bool CompletionQueue::add_overflow(sim::Cpu& cpu, Cqe cqe) {
     const sim::MechanismScope scope(cpu, id(Mechanism::overflow));
     cpu.charge(id(Primitive::cqe_overflow));
     Object* memory = entry_cache().alloc(cpu);
@@ -72,7 +72,7 @@ void CompletionQueue::append_entry(sim::Cpu& cpu, const Cqe& cqe, Object& memory
     const sim::MechanismScope scope(cpu, id(Mechanism::overflow));
     cpu.charge(id(Primitive::msg_overflow_add));
     cpu.touch(list_line_);
-    cpu.touch(*memory.line);
+    cpu.touch(memory.line());
     push_entry(cqe, memory);
     cpu.count(id(Counter::cqe_posted));
 }
@@ -93,7 +93,7 @@ void CompletionQueue::flush_overflow(sim::Cpu& cpu) {
         overflow_.pop_front();
         cpu.charge(id(Primitive::cqe_overflow_flush));
         store(cpu, entry.cqe);
-        cpu.touch(*entry.memory->line);
+        cpu.touch(entry.memory->line());
         free_entry(cpu, *entry.memory);
         delete &entry;
         cpu.count(id(Counter::cqe_flushed));

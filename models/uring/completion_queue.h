@@ -36,7 +36,7 @@ class CompletionQueue {
     void init(sim::Cpu& cpu, std::uint32_t entries);
 
     /// Posts a completion. False: it is lost, since no overflow entry could be allocated.
-    bool post(sim::Cpu& cpu, const Cqe& cqe);
+    bool post(sim::Cpu& cpu, Cqe cqe);
 
     /// Puts a completion on the overflow list, whether there is room in the ring or not, with memory
     /// that the caller got: how the v3 MSG_RING series hands messages over.
@@ -79,10 +79,9 @@ class CompletionQueue {
                                                      &OverflowEntry::hook>>;
 
     std::uint32_t cqe_bytes() const { return wide_ ? 32 : 16; }
-    void store(sim::Cpu& cpu, const Cqe& cqe);
-    bool add_overflow(sim::Cpu& cpu, const Cqe& cqe);
+    void store(sim::Cpu& cpu, Cqe cqe);
+    bool add_overflow(sim::Cpu& cpu, Cqe cqe);
     void push_entry(const Cqe& cqe, Object& memory);
-
     void free_entry(sim::Cpu& cpu, Object& memory);
 
     Kmalloc& memory_;

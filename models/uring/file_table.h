@@ -78,6 +78,8 @@ class FileTable {
   private:
     static constexpr std::uint32_t word_bits = 64;
 
+    void drop(sim::Cpu& cpu, std::uint32_t slot);
+
     int find_free(sim::Cpu& cpu);
     int search(sim::Cpu& cpu, std::uint32_t from, std::uint32_t to) const;
     void set_bit(sim::Cpu& cpu, std::uint32_t slot);

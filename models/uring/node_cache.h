@@ -40,8 +40,9 @@ class NodeCache {
     /// flag that the RFC asks about.
     virtual void sparse_table_registered(sim::Cpu& cpu, std::uint32_t slots, bool opt_in) = 0;
 
-    /// The ring goes away: frees all that is kept. Returns the number of nodes freed.
-    virtual std::uint32_t drain(sim::Cpu& cpu) = 0;
+    /// The ring goes away: frees one of the nodes that are kept; false when none is left, after
+    /// which nothing but the destructor is called. One at a time, since other CPUs act in between.
+    virtual bool drain_one(sim::Cpu& cpu) = 0;
 
     virtual std::uint32_t cached() const = 0;
     virtual std::uint32_t capacity() const = 0;

@@ -36,10 +36,10 @@ struct Sqe {
     std::uint32_t file_index = 0;  ///< destination of SEND_FD: slot + 1, or file_index_alloc
     std::uint32_t len = 0;         ///< DATA: what the target's CQE carries
     std::uint32_t flags = 0;       ///< MSG_RING flags that the kernel does not know
+    std::uint32_t offset = 0;      ///< FILES_UPDATE: first slot
     std::uint64_t user_data = 0;
     std::uint64_t target_user_data = 0;
     Ring* target = nullptr;
-    std::uint32_t offset = 0;                       ///< FILES_UPDATE: first slot
     const std::vector<FileUpdate>* updates = nullptr; ///< FILES_UPDATE: what goes where
 };
 

@@ -66,16 +66,16 @@ Ring::Ring(sim::Cpu& cpu, Kernel& kernel, std::string name, const RingParams& pa
     cpu.count(id(Counter::rings_created));
 }
 
-bool Ring::prepare(sim::Cpu& cpu, const Sqe& sqe) {
+Sqe* Ring::prepare(sim::Cpu& cpu) {
     if (prepared() == params_.sq_entries) {
-        return false;
+        return nullptr;
     }
     const sim::MechanismScope scope(cpu, id(Mechanism::user));
     cpu.charge(id(Primitive::sqe_prepare));
     const std::uint32_t index = sq_tail_++ & (params_.sq_entries - 1);
     cpu.touch(sqes_.line_at(std::uint64_t{index} * sqe_bytes));
-    sq_[index] = sqe;
-    return true;
+    sq_[index] = Sqe{};
+    return &sq_[index];
 }
 
 const Sqe& Ring::take_sqe(sim::Cpu& cpu) {
@@ -220,7 +220,7 @@ void Ring::finish(sim::Cpu& cpu, Request& request) {
     requests_->free(cpu, request);
 }
 
-bool Ring::post(sim::Cpu& cpu, const Cqe& cqe) {
+bool Ring::post(sim::Cpu& cpu, Cqe cqe) {
     return cq_.post(cpu, cqe);
 }
 

@@ -112,8 +112,9 @@ class Ring final : public RsrcOwner {
     Object* message_memory_for(sim::Cpu& cpu, Ring& target);
     void free_message_memory(sim::Cpu& cpu, Object& memory);
 
-    /// User side: fills in the next SQE. False when the SQ is full.
-    bool prepare(sim::Cpu& cpu, const Sqe& sqe);
+    /// User side: the next SQE, cleared, to be filled in (io_uring_get_sqe). nullptr when the SQ is
+    /// full.
+    Sqe* prepare(sim::Cpu& cpu);
     std::uint32_t prepared() const { return sq_tail_ - sq_head_; }
 
     /// io_submit_sqe, one request, or the next stage of it: allocates it, issues it, and queues or
@@ -127,7 +128,7 @@ class Ring final : public RsrcOwner {
     void flush_completions(sim::Cpu& cpu);
 
     /// Posts a CQE; wake_cq() has to follow. False: lost.
-    bool post(sim::Cpu& cpu, const Cqe& cqe);
+    bool post(sim::Cpu& cpu, Cqe cqe);
     void post_tag(sim::Cpu& cpu, std::uint64_t tag) override;
 
     /// Ends the oldest pending poll of a fixed file with `res`. False when none is pending.

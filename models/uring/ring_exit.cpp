@@ -36,7 +36,11 @@ sim::Step RingExit::step(sim::Cpu& cpu) {
         stage_ = Stage::caches;
         return sim::Step::ready();
     case Stage::caches:
-        ring_.node_cache().drain(cpu);
+        while (ring_.node_cache().drain_one(cpu)) {
+            if (!cpu.may_continue()) {
+                return sim::Step::ready();
+            }
+        }
         cpu.count(id(Counter::freed_at_ring_exit),
                   cpu.counted(id(Counter::node_free)) - freed_before_);
         stage_ = Stage::rest;

@@ -89,7 +89,7 @@ void Ring::run_local_work(sim::Cpu& cpu, const LocalWorkItem& item) {
         return;
     }
     const sim::MechanismScope scope(cpu, id(Mechanism::msg_ring));
-    cpu.touch(*item.memory->line);
+    cpu.touch(item.memory->line());
     post(cpu, item.message);
     free_message_memory(cpu, *item.memory);
 }
@@ -180,7 +180,7 @@ Object* Ring::message_memory_for(sim::Cpu& cpu, Ring& target) {
             Object* cached = from.msg_cache_->get(cpu);
             from.msg_lock_.release(cpu);
             if (cached != nullptr) {
-                cpu.touch(*cached->line);
+                cpu.touch(cached->line());
                 cpu.count(id(Counter::msg_cache_hit));
                 return cached;
             }

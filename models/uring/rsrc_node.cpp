@@ -20,7 +20,7 @@ Object* alloc_rsrc_node(sim::Cpu& cpu, NodeCache& cache) {
         return nullptr;
     }
     cpu.charge(id(Primitive::node_init));
-    cpu.touch(*object->line);
+    cpu.touch(object->line());
     object->emplace<RsrcNode>().references = 1;
     return object;
 }

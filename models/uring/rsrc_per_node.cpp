@@ -31,7 +31,7 @@ int RsrcPerNode::release(sim::Cpu& cpu, FileSlot& slot) {
 }
 
 Object* RsrcPerNode::get(sim::Cpu& cpu, FileSlot& slot) {
-    cpu.touch(*slot.node->line);
+    cpu.touch(slot.node->line());
     ++slot.node->as<RsrcNode>().references;
     return slot.node;
 }
@@ -40,7 +40,7 @@ void RsrcPerNode::put(sim::Cpu& cpu, Object& object) {
     const sim::MechanismScope scope(cpu, id(Mechanism::node));
     RsrcNode& node = object.as<RsrcNode>();
     cpu.charge(id(Primitive::node_put));
-    cpu.touch(*object.line);
+    cpu.touch(object.line());
     if (--node.references > 0) {
         return;
     }

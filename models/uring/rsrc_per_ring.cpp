@@ -37,14 +37,14 @@ int RsrcPerRing::release(sim::Cpu& cpu, FileSlot& slot) {
 }
 
 Object* RsrcPerRing::get(sim::Cpu& cpu, FileSlot& /*slot*/) {
-    cpu.touch(*current_->line);
+    cpu.touch(current_->line());
     ++current_->as<RsrcNode>().references;
     return current_;
 }
 
 void RsrcPerRing::put(sim::Cpu& cpu, Object& object) {
     cpu.charge(id(Primitive::node_put));
-    cpu.touch(*object.line);
+    cpu.touch(object.line());
     if (--object.as<RsrcNode>().references == 0) {
         drain_in_order(cpu);
     }

@@ -58,7 +58,7 @@ TEST_CASE("check reports every error of each malformed file, word for word") {
     for (const fs::path& file : files) {
         CAPTURE(file.filename().string());
         const tests::Called called = tests::call({"check", file.string()});
-        CHECK(called.status == analysis::exit_status::failed);
+        CHECK(called.status == analysis::exit_status::bad_input);
         CHECK(called.out == "");
         fs::path expected = file;
         expected.replace_extension(".expected");
@@ -71,7 +71,7 @@ TEST_CASE("check reports the errors of several files at once, and which files ar
     const std::string good = (folder.parent_path().parent_path() / "scenarios" / "first-fill.json");
     const tests::Called called = tests::call({"check", (folder / "01-empty-file.json").string(),
                                               good, (folder / "23-nothing-of-ours.json").string()});
-    CHECK(called.status == analysis::exit_status::failed);
+    CHECK(called.status == analysis::exit_status::bad_input);
     CHECK(called.out == good + ": ok (scenario first-fill)\n");
     CHECK(relative(called.err, folder) == content(folder / "01-empty-file.expected") +
                                               content(folder / "23-nothing-of-ours.expected"));

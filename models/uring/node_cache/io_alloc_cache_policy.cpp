@@ -87,16 +87,15 @@ std::uint32_t IoAllocCachePolicy::allocate(sim::Cpu& cpu, std::uint32_t wanted) 
     return wanted;
 }
 
-std::uint32_t IoAllocCachePolicy::drain(sim::Cpu& cpu) {
+bool IoAllocCachePolicy::drain_one(sim::Cpu& cpu) {
     const sim::MechanismScope scope(cpu, id(Mechanism::node_cache));
-    std::uint32_t freed = 0;
-    while (Object* node = cache_.cached() > 0 ? cache_.get(cpu) : nullptr) {
-        kfree(cpu, *node);
-        ++freed;
+    if (cache_.cached() == 0) {
+        cache_.release(cpu);
+        return false;
     }
-    cpu.count(id(Counter::node_free), freed);
-    cache_.release(cpu);
-    return freed;
+    kfree(cpu, *cache_.get(cpu));
+    cpu.count(id(Counter::node_free));
+    return true;
 }
 
 } // namespace uringsim::models

@@ -20,7 +20,7 @@ class IoAllocCachePolicy : public NodeCache {
     Object* get(sim::Cpu& cpu) override;
     void put(sim::Cpu& cpu, Object& node) override;
     void sparse_table_registered(sim::Cpu& cpu, std::uint32_t slots, bool opt_in) override;
-    std::uint32_t drain(sim::Cpu& cpu) override;
+    bool drain_one(sim::Cpu& cpu) override;
 
     std::uint32_t cached() const override { return cache_.cached(); }
     std::uint32_t capacity() const override { return cache_.capacity(); }
