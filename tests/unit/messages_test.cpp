@@ -18,12 +18,12 @@ std::string sender(int cpu, const std::string& ring, int count, int batch,
 }
 
 /// A task that sends to "rx" and leaves the reading of messages and completions to others.
-std::string unfollowed_sender(int count, const std::string& more = "") {
+std::string unfollowed_sender(int times, int batch, const std::string& more = "") {
     return task("sender", 2,
-                R"({"op": "create_ring", "ring": "tx"}, {"op": "sleep", "us": 1000},
-                   {"op": "send_data", "ring": "tx", "target": "rx", "batch": 1, "reap": false,
-                    "count": )" +
-                    std::to_string(count) + "}" + more);
+                R"({"op": "create_ring", "ring": "tx"}, {"op": "sleep", "us": 1000}, {"repeat": )" +
+                    std::to_string(times) + R"(, "do": [
+                    {"op": "send_data", "ring": "tx", "target": "rx", "reap": false, "count": )" +
+                    std::to_string(batch) + "}" + more + "]}");
 }
 
 std::string last_message(const std::string& ring) {
@@ -201,7 +201,7 @@ TEST_CASE("local work wakes a waiter of several once, when the last of them is t
     const std::string owner = task("owner", 1, R"(
         {"op": "create_ring", "ring": "rx"}, {"op": "submit", "ring": "rx", "wait": 8},
         {"op": "reap", "ring": "rx", "count": 8})");
-    const std::string text = scenario(rings, owner + "," + unfollowed_sender(8));
+    const std::string text = scenario(rings, owner + "," + unfollowed_sender(8, 1, R"(, {"op": "sleep", "us": 50})"));
     const auto lazy = run(text, linux_6_18);
     CHECK(counter(lazy, "wakeups") == 1);
     CHECK(counter(lazy, "wakeups_skipped") == 7);
@@ -219,21 +219,21 @@ TEST_CASE("local work wakes a waiter of several once, when the last of them is t
 }
 
 TEST_CASE("patch 8: a local work add that forgets the entries before it wakes once more") {
-    // The receiver waits for 2. Two entries wake it; before it is up a poll ends: its local work sees
-    // that enough is there, but as posted not that it was there before.
+    // The receiver waits for 3. Three entries wake it; before it is up a poll ends: its local work
+    // sees that enough is there, but as posted not that it was there before.
     const std::string rings = R"({"tx": {}, "rx": {"mode": "defer"}})";
     const std::string owner = task("owner", 1, R"(
         {"op": "create_ring", "ring": "rx"}, {"op": "register_files", "ring": "rx", "count": 1},
         {"op": "poll", "ring": "rx"},
-        {"op": "submit", "ring": "rx", "wait": 2}, {"op": "submit", "ring": "rx", "wait": 3},
-        {"op": "reap", "ring": "rx", "count": 3})");
+        {"op": "submit", "ring": "rx", "wait": 3}, {"op": "submit", "ring": "rx", "wait": 4},
+        {"op": "reap", "ring": "rx", "count": 4})");
     const std::string text = scenario(
-        rings, owner + "," + unfollowed_sender(2, R"(, {"op": "end_poll", "ring": "rx"})"));
+        rings, owner + "," + unfollowed_sender(1, 3, R"(, {"op": "end_poll", "ring": "rx"})"));
     const auto posted = run(text, v3);
     const auto repaired = run(text, v3_local);
     CHECK(counter(posted, "local_work_run") == 1);
     // While entries are pending every new CQE joins them.
-    CHECK(counter(posted, "cqe_flushed") >= 2);
+    CHECK(counter(posted, "cqe_flushed") >= 3);
     CHECK(counter(repaired, "wakeups_skipped") == counter(posted, "wakeups_skipped") + 1);
 }
 
