@@ -33,8 +33,7 @@ void Engine::schedule_task(Task& task, Cycles at) {
 
 void Engine::run() {
     while (!queue_.empty()) {
-        const Cycles now = queue_.next_time();
-        queue_.pop().fire(now);
+        run_one();
     }
 }
 

@@ -57,6 +57,12 @@ class Engine {
     void note_causality_violation() { ++causality_violations_; }
     std::uint64_t causality_violations() const { return causality_violations_; }
 
+    /// Handles the earliest event; there must be one.
+    void run_one() {
+        const Cycles now = queue_.next_time();
+        queue_.pop().fire(now);
+    }
+
     /// Runs until no event is left.
     void run();
 

@@ -172,7 +172,7 @@ TEST_CASE("bad values of parameters, seeds and formats are refused, all at once"
 
 TEST_CASE("unknown scenarios, designs and machines are refused with the nearest") {
     CHECK(call({"run", "frist-fill"}).err.ends_with("; did you mean \"first-fill\"?\n"));
-    CHECK(run_small({"--design", "linux-6.81"}).err.ends_with("; did you mean \"linux-6.18\"?\n"));
+    CHECK(run_small({"--design", "linux-6.188"}).err.ends_with("; did you mean \"linux-6.18\"?\n"));
     CHECK(run_small({"--machine", "i7-12700"}).err.ends_with("; did you mean \"i7-12700kf\"?\n"));
     CHECK(call({"run", "none.json"}).err ==
           "none.json: cannot be read: No such file or directory\n");
