@@ -48,10 +48,7 @@ install_missing() {
 
 build() {
     echo "quickstart: building build/release/uringsim" >&2
-    cmake --preset release >build-release.log 2>&1 && mv build-release.log build/release/configure.log || {
-        cat build-release.log >&2
-        return 1
-    }
+    cmake --preset release >&2
     cmake --build --preset release >&2
 }
 

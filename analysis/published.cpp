@@ -1,5 +1,6 @@
 #include "analysis/published.h"
 
+#include "analysis/export/latency.h"
 #include "analysis/library.h"
 #include "analysis/run.h"
 #include "models/design.h"
@@ -20,7 +21,8 @@ using scenarios::ObjectReader;
 
 namespace {
 
-constexpr std::array<std::string_view, 3> metric_names{"ns_per_operation", "us", "percent"};
+constexpr std::array<std::string_view, 5> metric_names{"ns_per_operation", "us", "percent",
+                                                       "latency", "operations"};
 constexpr std::array<std::string_view, 2> gate_names{"pass", "fail"};
 constexpr std::array<std::string_view, 2> use_names{"fit", "predict"};
 
@@ -88,6 +90,9 @@ PublishedFigure read_figure(const JsonNode& node, Diagnostics& diagnostics) {
     figure.phase = reader.name("phase").value_or("");
     figure.metric = static_cast<Metric>(reader.choice("metric", metric_names).value_or(0));
     read_baseline(reader, figure, diagnostics);
+    if (figure.metric == Metric::latency) {
+        figure.subject = reader.name("name").value_or("");
+    }
     scenarios::NumberRange cost; // a cost that others measured is above 0; a change is any number
     if (figure.metric != Metric::percent) {
         cost.min = 0;
@@ -105,6 +110,19 @@ PublishedFigure read_figure(const JsonNode& node, Diagnostics& diagnostics) {
     figure.fitted = reader.choice("use", use_names).value_or(1) == 0;
     reader.finish();
     return figure;
+}
+
+/// "sender.p99.9" of a run; nothing where it has no such histogram or percentile.
+std::optional<double> latency_of(const scenarios::Result& result, const std::string& subject) {
+    for (const scenarios::LatencyResult& latency : result.latencies) {
+        for (const Percentile& percentile : percentiles) {
+            if (subject == fmt::format("{}.{}", latency.name, percentile.key)) {
+                return static_cast<double>(
+                    latency.histogram.percentile(percentile.millipercent));
+            }
+        }
+    }
+    return std::nullopt;
 }
 
 bool same_parameters(const PublishedFigure& figure, const scenarios::Result& result) {
@@ -176,6 +194,28 @@ bool describes(const PublishedFigure& figure, const scenarios::Result& result,
            same_knobs(figure, changed_knobs);
 }
 
+namespace {
+
+std::optional<double> simulated_value(const PublishedFigure& figure,
+                                      const scenarios::Result& result,
+                                      const scenarios::PhaseResult& phase) {
+    switch (figure.metric) {
+    case Metric::ns_per_operation:
+        return ns_per_operation(result, phase);
+    case Metric::us:
+        return result.ns(phase.mean_cycles()) / 1000.0;
+    case Metric::latency:
+        return latency_of(result, figure.subject);
+    case Metric::operations:
+        return static_cast<double>(phase.operations);
+    case Metric::percent:
+        break;
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
 std::vector<PublishedMatch> match_published(const std::vector<PublishedFigure>& figures,
                                             const scenarios::Result& result,
                                             const std::vector<scenarios::Setting>& changed_knobs) {
@@ -186,10 +226,9 @@ std::vector<PublishedMatch> match_published(const std::vector<PublishedFigure>& 
             !describes(figure, result, changed_knobs)) {
             continue;
         }
-        const double simulated = figure.metric == Metric::us
-                                     ? result.ns(phase->mean_cycles()) / 1000.0
-                                     : ns_per_operation(result, *phase);
-        matches.push_back({figure, simulated, (simulated / figure.value - 1.0) * 100.0});
+        if (const auto simulated = simulated_value(figure, result, *phase)) {
+            matches.push_back({figure, *simulated, (*simulated / figure.value - 1.0) * 100.0});
+        }
     }
     return matches;
 }

@@ -15,7 +15,13 @@ namespace uringsim::analysis {
 class Library;
 
 /// What a published figure gives: the cost of an operation, of a round, or a change.
-enum class Metric : std::uint8_t { ns_per_operation, us, percent };
+enum class Metric : std::uint8_t {
+    ns_per_operation,
+    us,
+    percent,
+    latency,   ///< a percentile of a latency histogram, ns: "name": "sender.p50"
+    operations ///< operations of the phase in one round
+};
 
 std::string_view metric_name(Metric metric);
 
@@ -44,6 +50,7 @@ struct PublishedFigure {
     std::string machine;
     std::string phase;
     Metric metric = Metric::ns_per_operation;
+    std::string subject; ///< "name": which percentile, for Metric::latency; else empty
     double value = 0;
     std::string unit;
     std::optional<double> noise_percent; ///< nothing where the source gives none

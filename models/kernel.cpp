@@ -106,6 +106,9 @@ void Kernel::close_ring(sim::Cpu& cpu, Ring& ring) {
     const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
     cpu.charge(id(Primitive::ring_close));
     note_memory();
+    for (const auto& other : rings_) {
+        other->forget_target(ring);
+    }
     exits_.push_back(std::make_unique<RingExit>(*this, ring, exit_cpu(cpu)));
     engine_.wake(*exits_.back(), cpu.now() + machine_.cycles_of_us(design_.ring_exit_delay_us));
 }
@@ -195,21 +198,25 @@ void Kernel::wake_noise(sim::Cpu& cpu) {
     }
 }
 
-void Kernel::ring_gone(Ring& ring) {
+void Kernel::ring_gone(Ring& ring, sim::Cycles now) {
     if (ring.in_flight() != 0) {
         problems_.push_back("ring " + ring.name() + ": " + std::to_string(ring.in_flight()) +
                             " requests never completed");
     }
-    exit_task_work_.at(ring.owner_cpu()).push_back(&ring.task_node());
+    exit_task_work_.at(ring.owner_cpu()).push_back({&ring.task_node(), now});
     std::erase_if(rings_, [&ring](const auto& entry) { return entry.get() == &ring; });
 }
 
 void Kernel::run_exit_task_work(sim::Cpu& cpu) {
     auto& work = exit_task_work_[cpu.id()];
-    for (Object* node : work) {
-        kfree(cpu, *node);
-    }
-    work.clear();
+    // An exit that is a little ahead of this CPU has not queued its work yet.
+    std::erase_if(work, [&cpu](const ExitTaskWork& entry) {
+        const bool there = entry.since <= cpu.now();
+        if (there) {
+            kfree(cpu, *entry.node);
+        }
+        return there;
+    });
 }
 
 void Kernel::note_memory() {

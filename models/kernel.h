@@ -56,7 +56,7 @@ class Kernel {
     /// Makes what is there before the program starts: the resident slabs of other users.
     void boot();
 
-    /// io_uring_setup.
+    /// io_uring_setup, with parameters that RingParams::check() accepts.
     Ring& create_ring(sim::Cpu& cpu, const std::string& name, const RingParams& params);
 
     /// close: the exit work follows later, on the last CPU. The ring's name is free again at once.
@@ -103,7 +103,13 @@ class Kernel {
 
   private:
     friend class RingExit;
-    void ring_gone(Ring& ring);
+    /// What the exit work of a ring left for the task that used it, and since when.
+    struct ExitTaskWork {
+        Object* node;
+        sim::Cycles since;
+    };
+
+    void ring_gone(Ring& ring, sim::Cycles now);
     sim::Cpu& exit_cpu(const sim::Cpu& closer);
     SlabCensus audit_slab(const KmemCache& cache, std::vector<std::string>& problems) const;
 
@@ -118,7 +124,7 @@ class Kernel {
     std::deque<File> files_;
     std::vector<std::unique_ptr<Ring>> rings_;
     std::vector<std::unique_ptr<sim::Task>> exits_;
-    std::vector<std::vector<Object*>> exit_task_work_;
+    std::vector<std::vector<ExitTaskWork>> exit_task_work_; ///< by CPU, oldest first
     struct Warmth {
         sim::Cycles last = 0;
         std::uint32_t level = 0;

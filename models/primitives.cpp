@@ -123,6 +123,10 @@ constexpr std::array<PrimitiveInfo, primitive_count> table{{
      slub_source},
     {P::slub_bulk_object, "slub_bulk_object", 19.8, 4, 60,
      "kmem_cache_alloc_bulk: one object from the freelist", slub_source},
+    {P::slub_cache_check, "slub_cache_check", 3, 1, 15,
+     "kmem_cache_free: that the object is of the cache it is given back to; kfree need not ask",
+     "cache_from_obj with CONFIG_SLAB_FREELIST_HARDENED, mm/slub.c (6.18); chosen after the sign of "
+     "rfc-reuse-removal-B against U, which no other step explains"},
     {P::memcg_charge, "memcg_charge", 39, 15, 90, "charge of one object to the memory cgroup",
      "10 - 12 ns derived from the RFC's SLAB_ACCOUNT figures"},
     {P::memcg_uncharge, "memcg_uncharge", 30, 10, 90, "uncharge of one object", assumed},

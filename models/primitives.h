@@ -74,6 +74,7 @@ enum class Primitive : std::uint16_t {
     slub_free_slab,
     slub_bulk_call,
     slub_bulk_object,
+    slub_cache_check,
     memcg_charge,
     memcg_uncharge,
     // pages

@@ -43,7 +43,7 @@ std::optional<std::size_t> read_target(ObjectReader& reader, const ValueReader& 
 }
 
 op::Any read_create_ring(ObjectReader& reader, const ValueReader& values) {
-    return op::CreateRing{values.ring(reader, "ring")};
+    return op::CreateRing{values.ring(reader, "ring"), values.expect(reader)};
 }
 
 op::Any read_enable_ring(ObjectReader& reader, const ValueReader& values) {
@@ -98,6 +98,12 @@ op::Any read_update_files(ObjectReader& reader, const ValueReader& values) {
     result.via = read_via(reader, op::Via::request);
     result.tag = static_cast<std::uint64_t>(
         reader.integer_or("tag", {0, std::numeric_limits<std::int64_t>::max()}, 0));
+    if (const JsonNode* tag = reader.optional("tag");
+        tag != nullptr && result.tag != 0 && result.via == op::Via::request) {
+        tag->report_key("only an update with \"via\": \"call\" carries tags; a FILES_UPDATE request "
+                        "has no place for them",
+                        values.diagnostics());
+    }
     result.expect = values.expect(reader);
     return result;
 }

@@ -113,7 +113,11 @@ sim::Step ProgramTask::run(const op::CreateRing& op, sim::Cpu& cpu) {
     if (run_.rings[op.ring] != nullptr) {
         fail(fmt::format("ring \"{}\" is open already", spec.name));
     }
-    run_.rings[op.ring] = &run_.kernel.create_ring(cpu, spec.name, spec.params);
+    const int result = spec.params.check();
+    check(cpu, result, op.expect, "create_ring");
+    if (result == 0) {
+        run_.rings[op.ring] = &run_.kernel.create_ring(cpu, spec.name, spec.params);
+    }
     return advance();
 }
 
@@ -239,6 +243,8 @@ sim::Step ProgramTask::reap_own(sim::Cpu& cpu, models::Ring& own, const Expect& 
     const auto& program_op = spec_.program[pc_].op;
     const auto* send = std::get_if<op::SendFd>(&program_op);
     const bool silent = send != nullptr && send->cqe_skip;
+    const bool updates = std::holds_alternative<op::UpdateFiles>(program_op) ||
+                         std::holds_alternative<op::RemoveFiles>(program_op);
     for (std::uint32_t i = 0; i < in_batch_; ++i) {
         const auto cqe = own.cq().reap(cpu);
         if (!cqe) {
@@ -246,6 +252,9 @@ sim::Step ProgramTask::reap_own(sim::Cpu& cpu, models::Ring& own, const Expect& 
                              own.name()));
         }
         check(cpu, cqe->res, expect, "a request");
+        if (updates && expect.kind == Expect::Kind::success) {
+            check_complete(cqe->res, spans_[done_ + i]);
+        }
         if (!batch_messages_.empty()) {
             record_sent(cpu, *cqe);
         } else if (messages && cqe->res >= 0 && !silent) {
@@ -284,7 +293,9 @@ sim::Step ProgramTask::next_batch(const Batch& /*batch*/) {
 }
 
 sim::Step ProgramTask::run(const op::Nop& op, sim::Cpu& cpu) {
-    return run_batches(cpu, op.ring, std::nullopt, op.batch, {}, [&](models::Sqe& sqe, std::uint32_t) {
+    Batch batch = op.batch;
+    batch.reap = batch.reap && !op.cqe_skip; // else it would wait for CQEs that never come
+    return run_batches(cpu, op.ring, std::nullopt, batch, {}, [&](models::Sqe& sqe, std::uint32_t) {
         sqe.opcode = models::Opcode::nop;
         sqe.cqe_skip = op.cqe_skip;
     });
@@ -478,10 +489,16 @@ sim::Step ProgramTask::run_spans(sim::Cpu& cpu, std::size_t index, op::Via via, 
     const int result = models::register_files_update(cpu, run_.kernel, own, span.offset,
                                                      entries_for(span, with, tag, own));
     check(cpu, result, expect, "register_files_update");
-    if (expect.kind == Expect::Kind::success && result != static_cast<int>(span.length)) {
-        fail(fmt::format("register_files_update did {} of {} slots", result, span.length));
+    if (expect.kind == Expect::Kind::success) {
+        check_complete(result, span);
     }
     return sim::Step::ready();
+}
+
+void ProgramTask::check_complete(std::int32_t result, const Span& span) const {
+    if (result != static_cast<std::int32_t>(span.length)) {
+        fail(fmt::format("the update did {} of {} slots", result, span.length));
+    }
 }
 
 const std::vector<models::FileUpdate>& ProgramTask::entries_for(const Span& span, op::With with,
@@ -562,7 +579,7 @@ sim::Step ProgramTask::run(const op::Poll& op, sim::Cpu& cpu) {
         sqe.opcode = models::Opcode::poll_add;
         sqe.file_slot = op.slot;
         sqe.user_data = run_.next_user_data[op.ring]++;
-        enter_.begin(own, {1, 0, false});
+        enter_.begin(own, {own.prepared(), 0, false});
         stage_ = Stage::enter;
         return sim::Step::ready();
     }

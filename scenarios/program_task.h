@@ -139,6 +139,8 @@ class ProgramTask final : public sim::Task {
                         op::With with, std::uint64_t tag, const Expect& expect);
     const std::vector<models::FileUpdate>& entries_for(const Span& span, op::With with,
                                                        std::uint64_t tag, models::Ring& ring);
+    /// Stops the run where an update did fewer slots than it was asked for.
+    void check_complete(std::int32_t result, const Span& span) const;
     std::vector<Span> installed_spans(models::FileTable& files) const;
 
     sim::Step run_task_work(sim::Cpu& cpu);

@@ -43,7 +43,7 @@ struct Batch {
 /// The operations. Rings are indices into Scenario::rings.
 namespace op {
 
-struct CreateRing { std::size_t ring; };
+struct CreateRing { std::size_t ring; Expect expect; };
 struct EnableRing { std::size_t ring; };
 struct CloseRing { std::size_t ring; };
 struct RegisterFiles { std::size_t ring; std::uint32_t count; bool ring_file; Expect expect; };

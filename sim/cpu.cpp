@@ -85,6 +85,11 @@ void Cpu::enqueue(Task& task, Cycles at) {
             code_.age();
         }
         now_ = at;
+    } else if (now_ > at && !may_continue()) {
+        // The last task left this clock ahead of the wake-up; others come before it.
+        busy_ = true;
+        engine_->schedule(*this, now_);
+        return;
     }
     run();
 }
@@ -115,7 +120,12 @@ void Cpu::run() {
             if (run_queue_.empty()) {
                 break;
             }
+            const Cycles before = now_;
             switch_to(run_queue_.front());
+            if (now_ > before && !may_continue()) {
+                engine_->schedule(*this, now_); // the switch took time in which others act
+                return;
+            }
         }
         const Step step = current_->step(*this);
         if (step.kind != Step::Kind::ready) {

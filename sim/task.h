@@ -34,7 +34,9 @@ struct Step {
 /// between stages other CPUs catch up. As an Event it is the task's own wake-up.
 class Task : public Event {
   public:
-    using RunQueueHook = boost::intrusive::list_member_hook<>;
+    /// Leaves its list when the task goes, so a run may end while tasks still wait.
+    using RunQueueHook =
+        boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
     Task(std::string name, TaskId id, Cpu& cpu) : name_(std::move(name)), id_(id), cpu_(&cpu) {}
 
@@ -70,7 +72,9 @@ class Task : public Event {
 };
 
 using RunQueue =
-    boost::intrusive::list<Task, boost::intrusive::member_hook<Task, Task::RunQueueHook,
-                                                               &Task::run_queue_hook>>;
+    boost::intrusive::list<Task,
+                           boost::intrusive::member_hook<Task, Task::RunQueueHook,
+                                                         &Task::run_queue_hook>,
+                           boost::intrusive::constant_time_size<false>>;
 
 } // namespace uringsim::sim

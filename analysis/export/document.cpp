@@ -25,6 +25,10 @@ std::string metric_value(Metric metric, double value) {
         return short_number(value) + " ns";
     case Metric::us:
         return short_number(value) + " us";
+    case Metric::latency:
+        return short_number(value) + " ns";
+    case Metric::operations:
+        return short_number(value);
     case Metric::percent:
         return signed_percent(value);
     }

@@ -93,7 +93,8 @@ Allocation Kmalloc::alloc(sim::Cpu& cpu, std::uint64_t bytes, GfpFlags flags) {
     array_bytes_ += bytes;
     const std::uint64_t pages = (bytes + page_bytes - 1) / page_bytes;
     if (bytes <= largest_class) {
-        allocation.object = cache(static_cast<std::uint32_t>(bytes), flags.account).alloc(cpu);
+        allocation.object =
+            &cache(static_cast<std::uint32_t>(bytes), flags.account).alloc_nofail(cpu);
         allocation.lines = &allocation.object->line();
     } else if (pages <= (std::uint64_t{1} << PageAllocator::max_order)) {
         const auto order = static_cast<unsigned>(std::bit_width(pages - 1));

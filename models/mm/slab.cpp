@@ -68,14 +68,15 @@ SlabGeometry SlabGeometry::of(std::uint32_t bytes, std::uint32_t cpus) {
 }
 
 Object* KmemCache::alloc(sim::Cpu& cpu) {
-    if (failure_strikes(1)) {
-        return nullptr;
-    }
+    return failure_strikes(1) ? nullptr : &alloc_nofail(cpu);
+}
+
+Object& KmemCache::alloc_nofail(sim::Cpu& cpu) {
     const sim::MechanismScope scope(cpu, id(Mechanism::slab));
     Object& object = do_alloc(cpu);
     ++live_;
     charge_memcg(cpu, 1);
-    return &object;
+    return object;
 }
 
 bool KmemCache::alloc_bulk(sim::Cpu& cpu, std::span<Object*> out) {

@@ -123,6 +123,9 @@ class KmemCache {
     /// One object, or nullptr where an injected failure strikes.
     Object* alloc(sim::Cpu& cpu);
 
+    /// One object always: injected failures pass it by. For memory whose failure is not modelled.
+    Object& alloc_nofail(sim::Cpu& cpu);
+
     /// Fills `out`, or leaves it untouched and returns false: all or nothing.
     bool alloc_bulk(sim::Cpu& cpu, std::span<Object*> out);
 

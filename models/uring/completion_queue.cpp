@@ -32,6 +32,7 @@ bool CompletionQueue::post(sim::Cpu& cpu, Cqe cqe) {
         store(cpu, cqe);
     } else if (!add_overflow(cpu, cqe)) {
         ++dropped_;
+        loss_unreported_ = true;
         cpu.count(id(Counter::cqe_dropped));
         return false;
     }

@@ -66,6 +66,9 @@ class CompletionQueue {
     bool overflow_pending() const { return !overflow_.empty(); }
     /// The cq_overflow field that user space reads: completions lost for good.
     std::uint32_t dropped() const { return dropped_; }
+    /// A loss that no io_uring_enter has reported yet (IO_CHECK_CQ_DROPPED_BIT).
+    bool loss_unreported() const { return loss_unreported_; }
+    void loss_reported() { loss_unreported_ = false; }
     std::uint64_t bytes() const { return ring_.bytes; }
 
   private:
@@ -92,6 +95,7 @@ class CompletionQueue {
     std::uint32_t head_ = 0;
     std::uint32_t tail_ = 0;
     std::uint32_t dropped_ = 0;
+    bool loss_unreported_ = false;
     std::vector<Cqe> cqes_;
     Allocation ring_;
     OverflowList overflow_;

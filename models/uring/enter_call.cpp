@@ -58,32 +58,41 @@ EnterCall::Progress EnterCall::enter(sim::Cpu& cpu, Kernel& kernel) {
         result_ = -EBADFD;
         return go(Stage::leave);
     }
-    args_.to_submit = std::min(args_.to_submit, ring_->prepared());
+    to_consume_ = std::min(args_.to_submit, ring_->prepared());
     if (args_.to_submit > 0 && ring_->single_issuer() && ring_->submitter() != self_) {
         result_ = -EEXIST;
         return go(Stage::leave);
     }
-    return go(args_.to_submit > 0 ? Stage::submit : Stage::before_wait);
+    if (args_.to_submit == 0) {
+        return go(Stage::before_wait);
+    }
+    // with nothing in the SQ it returns 0 before it would wait
+    return go(to_consume_ > 0 ? Stage::submit : Stage::leave);
 }
 
 EnterCall::Progress EnterCall::submit(sim::Cpu& cpu, const sim::Task& task) {
     if (!ring_->uring_lock().take(cpu, task)) {
         return Progress::more;
     }
+    auto outcome = SubmitProgress::submitted;
     do {
-        const SubmitProgress progress = ring_->submit(cpu);
-        if (progress == SubmitProgress::more) {
+        outcome = ring_->submit(cpu);
+        if (outcome == SubmitProgress::more) {
             return Progress::more;
         }
-        if (progress == SubmitProgress::no_request) {
-            result_ = submitted_ > 0 ? static_cast<std::int32_t>(submitted_) : -EAGAIN;
-            args_.get_events = false; // a short submission returns before it waits
-            return go(Stage::flush);
-        }
-        ++submitted_;
-    } while (submitted_ < args_.to_submit && cpu.may_continue());
+        submitted_ += outcome == SubmitProgress::no_request ? 0 : 1;
+    } while (outcome == SubmitProgress::submitted && submitted_ < to_consume_ &&
+             cpu.may_continue());
     result_ = static_cast<std::int32_t>(submitted_);
-    return submitted_ == args_.to_submit ? go(Stage::flush) : Progress::more;
+    if (outcome == SubmitProgress::submitted && submitted_ < to_consume_) {
+        return Progress::more;
+    }
+    if (submitted_ == 0) {
+        result_ = -EAGAIN;
+    }
+    // A short submission returns before it waits.
+    args_.get_events = args_.get_events && submitted_ == args_.to_submit;
+    return go(Stage::flush);
 }
 
 EnterCall::Progress EnterCall::flush(sim::Cpu& cpu, const Kernel& kernel) {
@@ -169,6 +178,14 @@ EnterCall::Progress EnterCall::look(sim::Cpu& cpu) {
         cq.flush_overflow(cpu);
     }
     if (cq.ready() >= wanted_) {
+        return go(Stage::leave);
+    }
+    if (cq.loss_unreported()) {
+        // It does not sleep; the loss is told to whoever neither submitted nor finds a CQE.
+        if (submitted_ == 0 && cq.ready() == 0) {
+            result_ = -EBADR;
+            cq.loss_reported();
+        }
         return go(Stage::leave);
     }
     if (slept_) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <limits>
 
 namespace uringsim::models {
 
@@ -73,7 +74,10 @@ void FileTable::drop(sim::Cpu& cpu, std::uint32_t slot) {
             __builtin_prefetch(&node->line());
         }
     }
-    release_slot(cpu, slot);
+    cpu.touch(slot_line(slot));
+    lifetime_.drop(cpu, slots_[slot]);
+    --installed_;
+    cpu.count(id(Counter::files_removed));
 }
 
 int FileTable::unregister(sim::Cpu& cpu) {
@@ -130,6 +134,7 @@ int FileTable::find_free(sim::Cpu& cpu) {
     if (from == range_start_) {
         return -ENFILE;
     }
+    hint_ = range_start_; // kept even where the second search finds nothing
     return search(cpu, range_start_, from);
 }
 
@@ -228,6 +233,9 @@ int FileTable::release_slot(sim::Cpu& cpu, std::uint32_t slot) {
 int FileTable::update(sim::Cpu& cpu, std::uint32_t offset, std::span<const FileUpdate> entries) {
     const sim::MechanismScope scope(cpu, id(Mechanism::file_table));
     cpu.charge(id(Primitive::files_update_call));
+    if (std::uint64_t{offset} + entries.size() > std::numeric_limits<std::uint32_t>::max()) {
+        return -EOVERFLOW;
+    }
     if (!registered()) {
         return -ENXIO;
     }

@@ -43,7 +43,7 @@ class FileTable {
     /// RLIMIT_NOFILE.
     int register_slots(sim::Cpu& cpu, std::uint32_t slots, std::uint64_t rlimit_nofile);
 
-    /// Fills a slot of a table that is being registered.
+    /// Fills a slot of a table that is being registered; set_alloc_range() over all of it comes last.
     int fill_at_registration(sim::Cpu& cpu, std::uint32_t slot, File& file);
 
     /// io_sqe_files_unregister: -ENXIO without a table. Walks down from the highest slot.
@@ -63,6 +63,8 @@ class FileTable {
     int fixed_fd_install(sim::Cpu& cpu, File& file, std::uint32_t file_index);
 
     /// __io_sqe_files_update. Returns the entries done, or the error where that is 0.
+    /// -EOVERFLOW: offset + entries wraps; -ENXIO: no table; -EINVAL: off range, or a tag without a
+    /// file; -EBADF: a bad fd or a ring's; -ENOMEM: no node. A failing slot is empty already.
     int update(sim::Cpu& cpu, std::uint32_t offset, std::span<const FileUpdate> entries);
 
     /// io_fixed_fd_remove (direct close). -ENXIO, -EINVAL, or -EBADF for an empty slot.

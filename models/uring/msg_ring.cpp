@@ -49,11 +49,11 @@ std::optional<std::int32_t> begin_send_fd(sim::Cpu& cpu, MessageIssue& issue) {
 std::optional<std::int32_t> begin_message(sim::Cpu& cpu, MessageIssue& issue) {
     const sim::MechanismScope scope(cpu, id(Mechanism::msg_ring));
     const Sqe& sqe = issue.request->sqe;
-    if (sqe.flags != 0) {
-        return -EINVAL;
-    }
-    if (!sqe.target_is_ring || sqe.target == nullptr) {
+    if (!sqe.target_is_ring) {
         return -EBADFD;
+    }
+    if (sqe.target == nullptr) {
+        return -EBADF;
     }
     return sqe.opcode == Opcode::msg_ring_send_fd ? begin_send_fd(cpu, issue)
                                                   : begin_data(cpu, *issue.target);

@@ -20,7 +20,22 @@ constexpr std::uint32_t task_node_bytes = 32; // struct io_tctx_node: the rsrc n
 // apoll, netmsg, rw, uring_cmd, futex, imu: allocated at set-up, idle in the modelled workloads.
 constexpr std::array<std::uint32_t, 6> other_cache_entries{32, 128, 128, 128, 32, 128};
 
+/// What the opcode's prep function finds wrong with an SQE. Source: io_msg_ring_prep.
+std::int32_t prepare_request(const Sqe& sqe) {
+    const bool message =
+        sqe.opcode == Opcode::msg_ring_data || sqe.opcode == Opcode::msg_ring_send_fd;
+    return message && sqe.flags != 0 ? -EINVAL : 0;
+}
+
 } // namespace
+
+int RingParams::check() const {
+    if (sq_entries == 0 || sq_entries > max_sq_entries || cq_entries > max_cq_entries) {
+        return -EINVAL;
+    }
+    const bool too_few = cq_entries != 0 && std::bit_ceil(cq_entries) < std::bit_ceil(sq_entries);
+    return too_few ? -EINVAL : 0;
+}
 
 Ring::Ring(sim::Cpu& cpu, Kernel& kernel, std::string name, const RingParams& params)
     : kernel_(kernel)
@@ -41,7 +56,7 @@ Ring::Ring(sim::Cpu& cpu, Kernel& kernel, std::string name, const RingParams& pa
         params_.cq_entries == 0 ? 2 * params_.sq_entries : std::bit_ceil(params_.cq_entries);
     sq_.resize(params_.sq_entries);
     context_ = kernel.memory().alloc(cpu, context_bytes, {.zero = true});
-    task_node_ = kernel.memory().cache(task_node_bytes, false).alloc(cpu);
+    task_node_ = &kernel.memory().cache(task_node_bytes, false).alloc_nofail(cpu);
     other_caches_.reserve(other_cache_entries.size()); // msg_cache_ points at one of them
     for (const std::uint32_t entries : other_cache_entries) {
         other_caches_.emplace_back(kernel.memory()).init(cpu, entries);
@@ -84,6 +99,15 @@ const Sqe& Ring::take_sqe(sim::Cpu& cpu) {
     return sq_[index];
 }
 
+void Ring::forget_target(const Ring& target) {
+    for (std::uint32_t at = sq_head_; at != sq_tail_; ++at) {
+        Sqe& sqe = sq_[at & (params_.sq_entries - 1)];
+        if (sqe.target == &target) {
+            sqe.target = nullptr;
+        }
+    }
+}
+
 SubmitProgress Ring::submit(sim::Cpu& cpu) {
     const sim::MechanismScope scope(cpu, id(Mechanism::request));
     if (issue_) {
@@ -94,6 +118,10 @@ SubmitProgress Ring::submit(sim::Cpu& cpu) {
         return SubmitProgress::no_request;
     }
     start_request(cpu, *request);
+    if (request->res < 0) {
+        completed_.push_back(request);
+        return SubmitProgress::last;
+    }
     const Opcode opcode = request->sqe.opcode;
     if (opcode == Opcode::poll_add && start_poll(cpu, *request)) {
         return SubmitProgress::submitted;
@@ -119,6 +147,7 @@ void Ring::start_request(sim::Cpu& cpu, Request& request) {
     request.sqe = take_sqe(cpu);
     request.node = nullptr;
     request.ring = this;
+    request.res = prepare_request(request.sqe);
     ++in_flight_;
 }
 
@@ -187,17 +216,26 @@ bool Ring::end_poll(sim::Cpu& cpu, std::int32_t res) {
     request.res = res;
     if (params_.defer_taskrun) {
         add_local_work(cpu, {.request = &request}, true); // lazy from 6.8 on
-    } else {
-        finish(cpu, request);
-        wake_cq(cpu);
+        return true;
     }
+    {
+        const sim::LockGuard guard(completion_lock_, cpu);
+        complete(cpu, request);
+    }
+    free_request(cpu, request);
+    wake_cq(cpu);
     return true;
 }
 
 void Ring::flush_completions(sim::Cpu& cpu) {
     const sim::MechanismScope scope(cpu, id(Mechanism::completion));
     for (Request* request : completed_) {
-        finish(cpu, *request);
+        complete(cpu, *request);
+    }
+    // Only when all CQEs are out (io_free_batch_list): the tag of a resource that a request held
+    // comes after the CQEs of the whole batch.
+    for (Request* request : completed_) {
+        free_request(cpu, *request);
     }
     const bool any = !completed_.empty();
     completed_.clear();
@@ -206,13 +244,16 @@ void Ring::flush_completions(sim::Cpu& cpu) {
     }
 }
 
-void Ring::finish(sim::Cpu& cpu, Request& request) {
+void Ring::complete(sim::Cpu& cpu, Request& request) {
     cpu.charge(id(Primitive::request_complete));
     cpu.touch(request.lines);
     const bool skip = request.sqe.cqe_skip && request.res >= 0;
     if (!skip) {
         post(cpu, Cqe{request.sqe.user_data, request.res, 0});
     }
+}
+
+void Ring::free_request(sim::Cpu& cpu, Request& request) {
     if (request.node != nullptr) {
         lifetime_->put(cpu, *request.node);
     }
@@ -225,6 +266,7 @@ bool Ring::post(sim::Cpu& cpu, Cqe cqe) {
 }
 
 void Ring::post_tag(sim::Cpu& cpu, std::uint64_t tag) {
+    const sim::LockGuard guard(completion_lock_, cpu); // io_post_aux_cqe
     post(cpu, Cqe{tag, 0, 0});
     wake_cq(cpu);
 }

@@ -26,7 +26,11 @@ namespace uringsim::models {
 class Kernel;
 
 /// What io_uring_setup is given. Entries are rounded up to powers of two, as the kernel does.
+/// Source: io_uring_fill_params, io_uring/io_uring.c (6.18).
 struct RingParams {
+    static constexpr std::uint32_t max_sq_entries = 32768; ///< IORING_MAX_ENTRIES
+    static constexpr std::uint32_t max_cq_entries = 2 * max_sq_entries;
+
     std::uint32_t sq_entries = 256;
     std::uint32_t cq_entries = 0; ///< 0: twice sq_entries
     bool cqe32 = false;           ///< IORING_SETUP_CQE32
@@ -35,13 +39,17 @@ struct RingParams {
     bool defer_taskrun = false;   ///< IORING_SETUP_DEFER_TASKRUN; needs single_issuer
     bool taskrun_flag = false;    ///< IORING_SETUP_TASKRUN_FLAG
     bool iopoll = false;          ///< IORING_SETUP_IOPOLL
+
+    /// 0, or -EINVAL: no SQ entries, too many of either, or after rounding fewer CQ than SQ entries.
+    int check() const;
 };
 
 /// io_submit_sqe's outcome for one request.
 enum class SubmitProgress : std::uint8_t {
-    submitted,
+    submitted, ///< and the next may follow
+    last,      ///< its preparation failed: it completes with the error and ends the batch
     more,      ///< the request is being issued; another stage follows
-    no_request ///< no memory for a request
+    no_request ///< no memory for a request; the SQE stays where it is
 };
 
 /// An io_uring instance: struct io_ring_ctx with its queues, tables and caches.
@@ -124,6 +132,9 @@ class Ring final : public RsrcOwner {
     /// A request that io-wq issued is done: it completes in the task that submitted it.
     void finish_punted(sim::Cpu& cpu, Request& request, std::int32_t result);
 
+    /// `target` is being closed: its file descriptor is a bad one for SQEs not submitted yet.
+    void forget_target(const Ring& target);
+
     /// __io_submit_flush_completions: posts what the submission completed and frees the requests.
     void flush_completions(sim::Cpu& cpu);
 
@@ -157,7 +168,8 @@ class Ring final : public RsrcOwner {
     SubmitProgress continue_message(sim::Cpu& cpu);
     void wake_local(sim::Cpu& cpu, const LocalWork::Added& added);
     static bool run_task_list(sim::Cpu& cpu, TaskWork& work);
-    void finish(sim::Cpu& cpu, Request& request);
+    void complete(sim::Cpu& cpu, Request& request);
+    void free_request(sim::Cpu& cpu, Request& request);
 
     Kernel& kernel_;
     std::string name_;

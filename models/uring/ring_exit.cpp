@@ -13,10 +13,17 @@ RingExit::RingExit(Kernel& kernel, Ring& ring, sim::Cpu& cpu)
 
 sim::Step RingExit::step(sim::Cpu& cpu) {
     const sim::MechanismScope scope(cpu, id(Mechanism::ring_exit));
+    // All exits share one account, and two of them may take turns on different CPUs.
+    const std::uint64_t freed_before = cpu.counted(id(Counter::node_free));
+    const sim::Step next = run_stage(cpu);
+    cpu.count(id(Counter::freed_at_ring_exit), cpu.counted(id(Counter::node_free)) - freed_before);
+    return next;
+}
+
+sim::Step RingExit::run_stage(sim::Cpu& cpu) {
     switch (stage_) {
     case Stage::start:
         cpu.charge(id(Primitive::ring_exit));
-        freed_before_ = cpu.counted(id(Counter::node_free));
         drop_polls(cpu);
         next_slot_ = ring_.files().size();
         stage_ = Stage::files;
@@ -33,6 +40,7 @@ sim::Step RingExit::step(sim::Cpu& cpu) {
             }
         }
         ring_.files().unregister(cpu);
+        ring_.lifetime().table_unregistered(cpu); // also where the program had unregistered before
         stage_ = Stage::caches;
         return sim::Step::ready();
     case Stage::caches:
@@ -41,14 +49,12 @@ sim::Step RingExit::step(sim::Cpu& cpu) {
                 return sim::Step::ready();
             }
         }
-        cpu.count(id(Counter::freed_at_ring_exit),
-                  cpu.counted(id(Counter::node_free)) - freed_before_);
         stage_ = Stage::rest;
         return sim::Step::ready();
     case Stage::rest:
         ring_.release(cpu);
         cpu.count(id(Counter::rings_exited));
-        kernel_.ring_gone(ring_);
+        kernel_.ring_gone(ring_, cpu.now());
         break;
     }
     return sim::Step::done();

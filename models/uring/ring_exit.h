@@ -19,13 +19,13 @@ class RingExit final : public sim::Task {
   private:
     enum class Stage : std::uint8_t { start, files, caches, rest };
 
+    sim::Step run_stage(sim::Cpu& cpu);
     void drop_polls(sim::Cpu& cpu);
 
     Kernel& kernel_;
     Ring& ring_;
     Stage stage_ = Stage::start;
     std::uint32_t next_slot_ = 0;
-    std::uint64_t freed_before_ = 0;
 };
 
 } // namespace uringsim::models

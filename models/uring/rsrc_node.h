@@ -57,6 +57,9 @@ class RsrcLifetime {
     /// which leaves the slot as it was.
     virtual int release(sim::Cpu& cpu, FileSlot& slot) = 0;
 
+    /// The table goes, with a file in this slot. Drops the file; never fails.
+    virtual void drop(sim::Cpu& cpu, FileSlot& slot) = 0;
+
     /// A request starts to use the slot; hand the result to put() when the request is freed.
     virtual Object* get(sim::Cpu& cpu, FileSlot& slot) = 0;
     virtual void put(sim::Cpu& cpu, Object& node) = 0;

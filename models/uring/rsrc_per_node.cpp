@@ -30,6 +30,10 @@ int RsrcPerNode::release(sim::Cpu& cpu, FileSlot& slot) {
     return 0;
 }
 
+void RsrcPerNode::drop(sim::Cpu& cpu, FileSlot& slot) {
+    release(cpu, slot);
+}
+
 Object* RsrcPerNode::get(sim::Cpu& cpu, FileSlot& slot) {
     cpu.touch(slot.node->line());
     ++slot.node->as<RsrcNode>().references;

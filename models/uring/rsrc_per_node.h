@@ -14,6 +14,7 @@ class RsrcPerNode final : public RsrcLifetime {
     int prepare(sim::Cpu& cpu, Object*& node) override;
     void abandon(sim::Cpu& cpu, Object* node) override;
     int release(sim::Cpu& cpu, FileSlot& slot) override;
+    void drop(sim::Cpu& cpu, FileSlot& slot) override;
     Object* get(sim::Cpu& cpu, FileSlot& slot) override;
     void put(sim::Cpu& cpu, Object& node) override;
     void table_unregistered(sim::Cpu& cpu) override;

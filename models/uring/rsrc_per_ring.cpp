@@ -36,6 +36,12 @@ int RsrcPerRing::release(sim::Cpu& cpu, FileSlot& slot) {
     return 0;
 }
 
+void RsrcPerRing::drop(sim::Cpu& cpu, FileSlot& slot) {
+    // __io_sqe_files_unregister: a plain fput, with no node and no CQE for a tag.
+    slot.file->put(cpu);
+    slot = FileSlot{};
+}
+
 Object* RsrcPerRing::get(sim::Cpu& cpu, FileSlot& /*slot*/) {
     cpu.touch(current_->line());
     ++current_->as<RsrcNode>().references;

@@ -34,6 +34,7 @@ int register_files(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::span<File* co
             return error;
         }
     }
+    ring.files().set_alloc_range(0, slots);
     kernel.note_memory();
     return 0;
 }
@@ -43,6 +44,9 @@ int register_files_sparse(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint32
     const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
     enter_register(cpu, kernel);
     const sim::LockGuard guard(ring.uring_lock(), cpu);
+    if (slots == 0) {
+        return -EINVAL; // io_register_rsrc looks at the number before it looks for a table
+    }
     if (const int error = ring.files().register_slots(cpu, slots, kernel.rlimit_nofile); error < 0) {
         return error;
     }
@@ -69,6 +73,7 @@ int register_file_alloc_range(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::ui
                               std::uint32_t length) {
     const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
     enter_register(cpu, kernel);
+    const sim::LockGuard guard(ring.uring_lock(), cpu);
     return ring.files().set_alloc_range(offset, length);
 }
 

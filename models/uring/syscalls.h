@@ -35,7 +35,9 @@ class EnterCall {
     /// Runs one stage. `blocked`: the task sleeps; step() goes on once it has been woken.
     Progress step(sim::Cpu& cpu, Kernel& kernel, sim::Task& task);
 
-    /// After `done`: SQEs consumed, or a negative errno. -EEXIST: the ring belongs to another task.
+    /// After `done`: SQEs consumed, or a negative errno. -EBADFD: the ring is disabled; -EAGAIN: no
+    /// memory for the first request; -EBADR: completions were lost, told once;
+    /// -EEXIST: the ring belongs to another task.
     std::int32_t result() const { return result_; }
 
   private:
@@ -72,6 +74,7 @@ class EnterCall {
     Stage stage_ = Stage::entry;
     Stage after_work_ = Stage::before_wait;
     LocalWork::Run run_;
+    std::uint32_t to_consume_ = 0; ///< SQEs that were in the SQ at the start, at most to_submit
     std::uint32_t submitted_ = 0;
     std::uint32_t wanted_ = 0;
     std::uint32_t missing_ = 0;

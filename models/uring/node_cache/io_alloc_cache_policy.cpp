@@ -2,6 +2,7 @@
 
 #include "models/counters.h"
 #include "models/mechanisms.h"
+#include "models/primitives.h"
 
 #include <algorithm>
 
@@ -51,6 +52,13 @@ void IoAllocCachePolicy::put(sim::Cpu& cpu, Object& node) {
         return;
     }
     cpu.count(id(Counter::node_free));
+    free_node(cpu, node);
+}
+
+void IoAllocCachePolicy::free_node(sim::Cpu& cpu, Object& node) const {
+    if (design_.node_slab_kind == NodeSlab::dedicated) {
+        cpu.charge(id(Primitive::slub_cache_check));
+    }
     kfree(cpu, node);
 }
 
@@ -93,7 +101,7 @@ bool IoAllocCachePolicy::drain_one(sim::Cpu& cpu) {
         cache_.release(cpu);
         return false;
     }
-    kfree(cpu, *cache_.get(cpu));
+    free_node(cpu, *cache_.get(cpu));
     cpu.count(id(Counter::node_free));
     return true;
 }

@@ -35,6 +35,8 @@ class IoAllocCachePolicy : public NodeCache {
     IoAllocCache& cache() { return cache_; }
 
   private:
+    /// kfree, or kmem_cache_free of a cache of its own.
+    void free_node(sim::Cpu& cpu, Object& node) const;
     Object* refill(sim::Cpu& cpu);
     std::uint32_t allocate(sim::Cpu& cpu, std::uint32_t wanted);
 
