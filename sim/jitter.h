@@ -10,8 +10,8 @@ namespace uringsim::sim {
 /// A length of time that scatters: a base, a symmetric spread around it, and now and then a tail.
 ///
 /// Shape: base x (1 + spread x t), t the difference of two uniform draws (a triangle over -1 .. 1
-/// with mean 0), so the mean is the base. With probability `tail_ppm` a uniform draw of up to `tail`
-/// cycles comes on top. Integer arithmetic only.
+/// with mean 0), so the mean is the base. With probability `tail_ppm` a uniform draw of up to
+/// `tail` cycles comes on top. Integer arithmetic only.
 struct Jitter {
     Cycles base = 0;
     std::uint32_t spread_permille = 0; ///< half width of the triangle; at most 1000

@@ -15,7 +15,8 @@ namespace uringsim::models {
 class KfreeRcu final : public sim::Task {
   public:
     KfreeRcu(sim::TaskId id, sim::Cpu& cpu, sim::Cycles cycles_per_ms)
-        : Task("kfree_rcu", id, cpu), cycles_per_ms_(cycles_per_ms) {}
+        : Task("kfree_rcu", id, cpu)
+        , cycles_per_ms_(cycles_per_ms) {}
 
     /// Leaves an object to be freed. From any CPU.
     void add(sim::Cpu& cpu, Object& object);

@@ -21,7 +21,8 @@ struct TaskWork {
 /// added last runs first (the FIFO guarantee went with c82199061009, 2015).
 class TaskStruct {
   public:
-    explicit TaskStruct(sim::Task& task) : task_(task) {}
+    explicit TaskStruct(sim::Task& task)
+        : task_(task) {}
 
     sim::Task& task() const { return task_; }
 

@@ -7,7 +7,9 @@
 namespace uringsim::models {
 
 IoWqWorker::IoWqWorker(Kernel& kernel, const MessageIssue& issue, sim::TaskId id, sim::Cpu& cpu)
-    : Task("io-wq", id, cpu), kernel_(kernel), issue_(issue) {
+    : Task("io-wq", id, cpu)
+    , kernel_(kernel)
+    , issue_(issue) {
     issue_.may_block = true;
     issue_.stage = 0;
 }
@@ -18,8 +20,8 @@ sim::Step IoWqWorker::step(sim::Cpu& cpu) {
         issue_.source->finish_punted(cpu, *issue_.request, result_);
         return sim::Step::done();
     }
-    const MessagePolicy& policy = message_policy(kernel_.design(), *issue_.target,
-                                                 issue_.request->sqe.opcode, nullptr);
+    const MessagePolicy& policy =
+        message_policy(kernel_.design(), *issue_.target, issue_.request->sqe.opcode, nullptr);
     const MessageProgress progress = policy.step(cpu, issue_);
     if (progress.kind == MessageProgress::Kind::complete) {
         result_ = progress.result;

@@ -7,9 +7,9 @@ namespace uringsim::models {
 
 class Kernel;
 
-/// A worker of io-wq that carries out one message which could not be issued inline. It waits for the
-/// lock, and the request completes in the task that submitted it.
-/// Source: io_queue_async, io_wq_submit_work, io_uring/io_uring.c (6.12).
+/// A worker of io-wq that carries out one message which could not be issued inline. It waits for
+/// the lock, and the request completes in the task that submitted it. Source: io_queue_async,
+/// io_wq_submit_work, io_uring/io_uring.c (6.12).
 class IoWqWorker final : public sim::Task {
   public:
     IoWqWorker(Kernel& kernel, const MessageIssue& issue, sim::TaskId id, sim::Cpu& cpu);

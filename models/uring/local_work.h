@@ -13,12 +13,13 @@ namespace uringsim::models {
 
 struct Request;
 
-/// One item of a ring's local work: a request that completes, or a message whose CQE is to be posted.
+/// One item of a ring's local work: a request that completes, or a message whose CQE is to be
+/// posted.
 struct LocalWorkItem {
-    Request* request = nullptr;  ///< completes with its result; or, when nullptr,
-    Cqe message{};               ///< this CQE is posted
-    Object* memory = nullptr;    ///< and this is the message's memory
-    std::uint32_t nr_tw = 0;     ///< the count that waking goes by
+    Request* request = nullptr; ///< completes with its result; or, when nullptr,
+    Cqe message{};              ///< this CQE is posted
+    Object* memory = nullptr;   ///< and this is the message's memory
+    std::uint32_t nr_tw = 0;    ///< the count that waking goes by
 };
 
 /// The local work of a DEFER_TASKRUN ring: work_llist and retry_llist.
@@ -29,14 +30,15 @@ struct LocalWorkItem {
 class LocalWork {
   public:
     explicit LocalWork(const Design& design)
-        : counting_(design.local_counting), lifo_(design.local_order == LocalOrder::lifo) {}
+        : counting_(design.local_counting)
+        , lifo_(design.local_order == LocalOrder::lifo) {}
 
     static constexpr std::uint32_t forced = 0x7fffffff; // IOU_F_TWQ_FORCE_WAKE's count
 
     /// What an add found, for the wake-up that follows it.
     struct Added {
-        bool first = false;          ///< the list was empty
-        std::uint32_t nr_tw = 0;     ///< what counts now
+        bool first = false;           ///< the list was empty
+        std::uint32_t nr_tw = 0;      ///< what counts now
         std::uint32_t nr_tw_prev = 0; ///< what counted before
     };
 
@@ -49,12 +51,14 @@ class LocalWork {
     /// nr_tw of the newest item that no run has taken yet; 0 when there is none.
     std::uint32_t head_count() const { return list_.empty() ? 0 : list_.back().nr_tw; }
 
-    /// A run over the work, item by item. `max` items at most (0: no cap), going on while fewer than
-    /// `min` ran and work is there.
+    /// A run over the work, item by item. `max` items at most (0: no cap), going on while fewer
+    /// than `min` ran and work is there.
     class Run {
       public:
         Run() = default;
-        Run(std::int64_t min, std::int64_t max) : min_(min), max_(max) {}
+        Run(std::int64_t min, std::int64_t max)
+            : min_(min)
+            , max_(max) {}
 
         /// Takes the next item out into `item`. False: the pass is over, and the caller flushes
         /// completions and asks again().

@@ -196,9 +196,9 @@ Object* Ring::message_memory_for(sim::Cpu& cpu, Ring& target) {
 
 void Ring::free_message_memory(sim::Cpu& cpu, Object& memory) {
     if (msg_cache_ != nullptr && msg_lock_.try_acquire(cpu)) {
-        const bool kept = msg_cache_->cached() <
-                              static_cast<std::uint32_t>(kernel_.design().msg_cache_limit) &&
-                          msg_cache_->put(cpu, memory);
+        const bool kept =
+            msg_cache_->cached() < static_cast<std::uint32_t>(kernel_.design().msg_cache_limit) &&
+            msg_cache_->put(cpu, memory);
         msg_lock_.release(cpu);
         if (kept) {
             return;

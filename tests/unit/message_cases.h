@@ -72,26 +72,19 @@ inline std::string task(const std::string& name, int cpu, const std::string& pro
 }
 
 // Designs by the version that they follow.
-inline const scenarios::KnobOverrides linux_6_1{{"msg_ring.data", "direct"},
-                                                {"msg_ring.send_fd", "direct"},
-                                                {"msg_ring.free_rcu", "false"},
-                                                {"local_work.order", "lifo"},
-                                                {"local_work.counting", "false"},
-                                                {"local_work.cap", "0"}};
+inline const scenarios::KnobOverrides linux_6_1{
+    {"msg_ring.data", "direct"},  {"msg_ring.send_fd", "direct"},   {"msg_ring.free_rcu", "false"},
+    {"local_work.order", "lifo"}, {"local_work.counting", "false"}, {"local_work.cap", "0"}};
 inline const scenarios::KnobOverrides linux_6_10{{"msg_ring.data", "task_work"},
                                                  {"msg_ring.own_task_direct", "true"},
                                                  {"msg_ring.free_rcu", "false"},
                                                  {"local_work.cap", "0"}};
-inline const scenarios::KnobOverrides v3_patch_4{{"msg_ring.data", "overflow"},
-                                                 {"msg_ring.free_rcu", "false"},
-                                                 {"local_work.cap", "0"}};
-inline const scenarios::KnobOverrides v3{{"msg_ring.data", "overflow"},
-                                         {"msg_ring.send_fd", "overflow"},
-                                         {"msg_ring.plain", "overflow"},
-                                         {"msg_ring.cache", "target"},
-                                         {"msg_ring.wake", "batched"},
-                                         {"msg_ring.free_rcu", "false"},
-                                         {"local_work.cap", "0"}};
+inline const scenarios::KnobOverrides v3_patch_4{
+    {"msg_ring.data", "overflow"}, {"msg_ring.free_rcu", "false"}, {"local_work.cap", "0"}};
+inline const scenarios::KnobOverrides v3{
+    {"msg_ring.data", "overflow"}, {"msg_ring.send_fd", "overflow"}, {"msg_ring.plain", "overflow"},
+    {"msg_ring.cache", "target"},  {"msg_ring.wake", "batched"},     {"msg_ring.free_rcu", "false"},
+    {"local_work.cap", "0"}};
 inline const scenarios::KnobOverrides v3_local{{"msg_ring.data", "overflow"},
                                                {"msg_ring.send_fd", "overflow"},
                                                {"msg_ring.plain", "overflow"},
@@ -106,7 +99,7 @@ inline const scenarios::KnobOverrides linux_6_13{{"msg_ring.cache", "target"},
 inline const scenarios::KnobOverrides linux_6_18{};
 
 inline const std::vector<std::pair<std::string, scenarios::KnobOverrides>> all_designs{
-    {"6.1", linux_6_1},   {"6.10", linux_6_10}, {"v3 patch 4", v3_patch_4}, {"v3", v3},
+    {"6.1", linux_6_1},     {"6.10", linux_6_10}, {"v3 patch 4", v3_patch_4}, {"v3", v3},
     {"v3 local", v3_local}, {"6.11", linux_6_11}, {"6.13", linux_6_13},       {"6.18", linux_6_18}};
 
 } // namespace uringsim::test

@@ -92,8 +92,8 @@ TEST_CASE("batch-cap-20: an enter that waits for 1 posts 20 of 100, one that wai
 }
 
 TEST_CASE("the cap by hand: a retry list that is used up to the last item lets one more run") {
-    // 45 items, enters for 20: 20 leave 25 on the retry list; 20 leave 5; then those 5, and whatever
-    // came meanwhile up to the cap.
+    // 45 items, enters for 20: 20 leave 25 on the retry list; 20 leave 5; then those 5, and
+    // whatever came meanwhile up to the cap.
     run(own_defer(prepare_and_submit(45) + R"(
         {"op": "submit", "ring": "rx", "wait": 1},
         {"op": "submit", "ring": "rx", "wait": 21},
@@ -144,7 +144,8 @@ TEST_CASE("owner-only: another task that waits gets -EEXIST, and the message sta
     run(scenario(rings, owner + "," + other), linux_6_18);
 }
 
-TEST_CASE("a message to an own DEFER ring: direct up to 6.10, remote with patch 1 and from 6.11 on") {
+TEST_CASE(
+    "a message to an own DEFER ring: direct up to 6.10, remote with patch 1 and from 6.11 on") {
     const std::string text = own_defer(prepare_and_submit(2) + R"(
         {"op": "submit", "ring": "rx", "wait": 2},
         {"op": "reap", "ring": "rx", "count": 2})");
@@ -163,7 +164,8 @@ TEST_CASE("full-cq-messages: 8 messages into a CQ of 4, none lost, in every desi
             const std::string text = scenario(
                 R"({"tx": {"entries": 8}, "rx": {"entries": 2, "cq_entries": 4, "mode": ")" + mode +
                     R"("}})",
-                task("one", 1, R"({"op": "create_ring", "ring": "tx"}, {"op": "create_ring", "ring": "rx"},
+                task("one", 1,
+                     R"({"op": "create_ring", "ring": "tx"}, {"op": "create_ring", "ring": "rx"},
                     {"op": "send_data", "ring": "tx", "target": "rx", "count": 8, "reap": false},
                     {"op": "submit", "ring": "tx", "wait": 8}, {"op": "reap", "ring": "tx", "count": 8},
                     {"op": "submit", "ring": "rx", "wait": 4},
@@ -178,30 +180,34 @@ TEST_CASE("full-cq-messages: 8 messages into a CQ of 4, none lost, in every desi
 }
 
 TEST_CASE("two hops: every message runs one item of task_work there and one of local work back") {
-    const auto result = run(scenario(R"({"tx": {"mode": "defer"}, "rx": {"mode": "defer"}})",
-                                     receiver(1, 1) + "," + sender(2, "tx", 50, 1, last_message("tx"))),
-                            linux_6_10);
+    const auto result =
+        run(scenario(R"({"tx": {"mode": "defer"}, "rx": {"mode": "defer"}})",
+                     receiver(1, 1) + "," + sender(2, "tx", 50, 1, last_message("tx"))),
+            linux_6_10);
     CHECK(counter(result, "task_work_run") == 51);
     CHECK(counter(result, "local_work_run") == 51);
     CHECK(counter(result, "wakeups") >= 51);
     CHECK(result.latencies.at(0).histogram.count() == 50);
 
     SUBCASE("a sender without DEFER_TASKRUN gets its completion by task_work of its own") {
-        const auto plain = run(scenario(R"({"tx": {}, "rx": {"mode": "defer"}})",
-                                        receiver(1, 1) + "," + sender(2, "tx", 50, 1, last_message("tx"))),
-                               linux_6_10);
+        const auto plain =
+            run(scenario(R"({"tx": {}, "rx": {"mode": "defer"}})",
+                         receiver(1, 1) + "," + sender(2, "tx", 50, 1, last_message("tx"))),
+                linux_6_10);
         CHECK(counter(plain, "task_work_run") == 102);
         CHECK(counter(plain, "local_work_run") == 0);
     }
 }
 
 TEST_CASE("local work wakes a waiter of several once, when the last of them is there") {
-    // 6.18: 8 lazy adds, the receiver waits for 8: one wake-up. 6.1 posts directly and looks each time.
+    // 6.18: 8 lazy adds, the receiver waits for 8: one wake-up. 6.1 posts directly and looks each
+    // time.
     const std::string rings = R"({"tx": {"mode": "defer"}, "rx": {"mode": "defer"}})";
     const std::string owner = task("owner", 1, R"(
         {"op": "create_ring", "ring": "rx"}, {"op": "submit", "ring": "rx", "wait": 8},
         {"op": "reap", "ring": "rx", "count": 8})");
-    const std::string text = scenario(rings, owner + "," + unfollowed_sender(8, 1, R"(, {"op": "sleep", "us": 50})"));
+    const std::string text =
+        scenario(rings, owner + "," + unfollowed_sender(8, 1, R"(, {"op": "sleep", "us": 50})"));
     const auto lazy = run(text, linux_6_18);
     CHECK(counter(lazy, "wakeups") == 1);
     CHECK(counter(lazy, "wakeups_skipped") == 7);
@@ -260,8 +266,8 @@ TEST_CASE("messages to a ring whose owner is gone, or that is disabled") {
     for (const auto& knobs : {linux_6_10, linux_6_18}) {
         run(scenario(rings, gone + "," + other), knobs);
     }
-    const std::string disabled = scenario(
-        R"({"tx": {}, "rx": {"mode": "defer", "disabled": true}})", task("one", 1, R"(
+    const std::string disabled =
+        scenario(R"({"tx": {}, "rx": {"mode": "defer", "disabled": true}})", task("one", 1, R"(
         {"op": "create_ring", "ring": "tx"}, {"op": "create_ring", "ring": "rx"},
         {"op": "send_data", "ring": "tx", "target": "rx", "expect": "-EBADFD"},
         {"op": "enable_ring", "ring": "rx"},
@@ -286,9 +292,9 @@ TEST_CASE("SEND_FD to a DEFER ring arrives once, with its notice, in every desig
             {"op": "sleep", "us": 1000},
             {"op": "send_fd", "ring": "tx", "target": "rx", "count": 3, "batch": 1, "reap": false},
             {"op": "submit", "ring": "tx", "wait": 3}, {"op": "reap", "ring": "tx", "count": 3})");
-        const auto result =
-            run(scenario(R"({"tx": {"mode": "defer"}, "rx": {"mode": "defer"}})", owner + "," + other),
-                knobs);
+        const auto result = run(
+            scenario(R"({"tx": {"mode": "defer"}, "rx": {"mode": "defer"}})", owner + "," + other),
+            knobs);
         CHECK(counter(result, "files_installed") == 4);
     }
 }
@@ -313,8 +319,8 @@ TEST_CASE("a target that is in its own long submission makes SEND_FD go to io-wq
 }
 
 TEST_CASE("property: no message is lost or read twice, in any design") {
-    // The log of a run that receives fails on a message that comes twice, and at the end on one that
-    // never came; here it meets small CQs, batches, several senders and waits of several.
+    // The log of a run that receives fails on a message that comes twice, and at the end on one
+    // that never came; here it meets small CQs, batches, several senders and waits of several.
     constexpr int per_sender = 4000;
     for (const auto& [name, knobs] : all_designs) {
         for (const std::string mode : {"plain", "defer"}) {
@@ -326,11 +332,11 @@ TEST_CASE("property: no message is lost or read twice, in any design") {
                     R"({"a": {"entries": 64, "mode": "defer"}, "b": {"entries": 64}, "c": {"entries": 32},
                         "rx": {"entries": 4, "cq_entries": 4, "mode": ")" +
                     mode + R"("}})";
-                const std::string tasks = receiver(1, 1) + "," +
-                                          sender(2, "a", per_sender, batch) + "," +
-                                          sender(3, "b", per_sender, batch) + "," +
-                                          sender(2, "c", per_sender, batch,
-                                                 R"(, {"op": "sleep", "us": 2000000})" + last_message("c"));
+                const std::string tasks =
+                    receiver(1, 1) + "," + sender(2, "a", per_sender, batch) + "," +
+                    sender(3, "b", per_sender, batch) + "," +
+                    sender(2, "c", per_sender, batch,
+                           R"(, {"op": "sleep", "us": 2000000})" + last_message("c"));
                 const auto result = run(scenario(rings, tasks), knobs);
                 CHECK(result.latencies.at(0).histogram.count() == 3 * per_sender);
                 CHECK(counter(result, "msg_sent") == 3 * per_sender + 1);

@@ -41,7 +41,9 @@ CostTable costs() {
 /// Blocks once, and notes when it runs.
 class Sleeper final : public Task {
   public:
-    Sleeper(Cpu& cpu, bool by_timer) : Task("sleeper", TaskId{1}, cpu), by_timer_(by_timer) {}
+    Sleeper(Cpu& cpu, bool by_timer)
+        : Task("sleeper", TaskId{1}, cpu)
+        , by_timer_(by_timer) {}
 
     Step step(Cpu& cpu) override {
         ran_at.push_back(cpu.now());

@@ -7,8 +7,9 @@ namespace uringsim::models {
 
 namespace {
 
-/// Source: io_msg_ring_data and io_msg_install_complete with io_double_lock_ctx, io_uring/msg_ring.c
-/// (6.1; 6.17 for targets without DEFER_TASKRUN). DATA takes the target's uring_lock for IOPOLL only.
+/// Source: io_msg_ring_data and io_msg_install_complete with io_double_lock_ctx,
+/// io_uring/msg_ring.c (6.1; 6.17 for targets without DEFER_TASKRUN). DATA takes the target's
+/// uring_lock for IOPOLL only.
 class DirectMessages final : public MessagePolicy {
   public:
     MessageProgress step(sim::Cpu& cpu, MessageIssue& issue) const override {

@@ -8,8 +8,8 @@ namespace uringsim::models {
 
 namespace {
 
-/// Source: io_msg_data_remote, io_msg_remote_post, io_uring/msg_ring.c (6.13, 6.18). The message is a
-/// request of its own, pushed on the target's local work as lazy; the sender completes at once.
+/// Source: io_msg_data_remote, io_msg_remote_post, io_uring/msg_ring.c (6.13, 6.18). The message is
+/// a request of its own, pushed on the target's local work as lazy; the sender completes at once.
 class LocalWorkMessages final : public MessagePolicy {
   public:
     MessageProgress step(sim::Cpu& cpu, MessageIssue& issue) const override {

@@ -16,7 +16,8 @@ class OverflowMessages final : public MessagePolicy {
     MessageProgress step(sim::Cpu& cpu, MessageIssue& issue) const override {
         Ring& target = *issue.target;
         if (issue.stage == 1) {
-            target.wake_for_overflow(cpu, static_cast<std::uint32_t>(issue.request->overflow_before));
+            target.wake_for_overflow(cpu,
+                                     static_cast<std::uint32_t>(issue.request->overflow_before));
             return MessageProgress::complete(issue.result);
         }
         const Sqe& sqe = issue.request->sqe;
@@ -71,7 +72,8 @@ class OverflowMessages final : public MessagePolicy {
                 return -ENOMEM;
             }
         }
-        const std::int32_t slot = target.files().fixed_fd_install(cpu, *file, request.sqe.file_index);
+        const std::int32_t slot =
+            target.files().fixed_fd_install(cpu, *file, request.sqe.file_index);
         if (slot < 0) {
             file->put(cpu);
             if (memory != nullptr) {
