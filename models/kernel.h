@@ -4,6 +4,10 @@
 #include "models/machine.h"
 #include "models/mm/kmalloc.h"
 #include "models/mm/page_allocator.h"
+#include "models/mm/percpu_memory.h"
+#include "models/sched/rcu.h"
+#include "models/sched/workqueue.h"
+#include "models/uring/buffer_table.h"
 #include "models/sched/kfree_rcu.h"
 #include "models/uring/file.h"
 #include "models/uring/ring.h"
@@ -33,6 +37,7 @@ struct MemoryPeaks {
     std::uint64_t nodes_cached = 0;      ///< in caches of live rings
     std::uint64_t node_array_bytes = 0;  ///< pointer arrays of those caches
     std::uint64_t retained_bytes = 0;    ///< cached nodes and their pointer arrays together
+    std::uint64_t live_bytes = 0; ///< of nodes in use or waiting to be freed, with all that is theirs
 };
 
 /// One simulated kernel: the state that all its CPUs share.
@@ -49,6 +54,13 @@ class Kernel {
     const sim::Engine& engine() const { return engine_; }
     Kmalloc& memory() { return memory_; }
     PageAllocator& pages() { return pages_; }
+    PercpuMemory& percpu() { return percpu_; }
+    const PercpuMemory& percpu() const { return percpu_; }
+    Rcu& rcu() { return rcu_; }
+    const Rcu& rcu() const { return rcu_; }
+    Workqueue& workqueue() { return workqueue_; }
+    PinnedMemory& pinned() { return pinned_; }
+    const PinnedMemory& pinned() const { return pinned_; }
     KmemCache& node_slab() { return *node_slab_; }
     KmemCache& request_slab() { return *request_slab_; }
     CodePaths& code(const sim::Cpu& cpu) { return code_.at(cpu.id()); }
@@ -96,7 +108,12 @@ class Kernel {
 
     /// Notes the high-water marks; called where they can rise.
     void note_memory();
+    /// Notes how many nodes a ring has that are in use or wait to be freed.
+    void note_rsrc_nodes(std::uint64_t nodes);
     const MemoryPeaks& peaks() const { return peaks_; }
+
+    /// What one node costs in memory, with all that is allocated for it.
+    std::uint64_t node_footprint() const { return node_footprint_; }
 
     /// What went wrong with conservation; empty when all is accounted for. Call it after the run.
     std::vector<std::string> audit() const;
@@ -118,6 +135,10 @@ class Kernel {
     sim::Engine engine_;
     PageAllocator pages_;
     Kmalloc memory_;
+    PercpuMemory percpu_;
+    Rcu rcu_;
+    Workqueue workqueue_;
+    PinnedMemory pinned_{memory_};
     KmemCache* node_slab_ = nullptr;
     KmemCache* request_slab_ = nullptr;
     std::vector<CodePaths> code_;
@@ -137,6 +158,7 @@ class Kernel {
     sim::RandomStream noise_stream_;
     std::vector<std::string> problems_;
     MemoryPeaks peaks_;
+    std::uint64_t node_footprint_ = 0;
 };
 
 } // namespace uringsim::models

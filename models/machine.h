@@ -47,6 +47,8 @@ struct Machine {
     std::string summary;
     std::int64_t mhz = 3600;
     std::int64_t cpus = 20;          ///< CPUs that the kernel sees: decides slab orders
+    std::int64_t possible_cpus = 0;  ///< copies of percpu memory; 0: as many as `cpus`
+    std::int64_t time_slice_us = 3000; ///< how long tasks that share a CPU keep it in turn
     sim::MemoryGeometry memory;
     std::int64_t aging_idle_us = 1000; ///< an idle gap at least this long cools the caches
     Timing timing;

@@ -277,6 +277,8 @@ std::optional<models::Machine> read_machine(const JsonNode& root, Diagnostics& d
     const std::size_t reported_before = diagnostics.size();
     constexpr std::int64_t max_mhz = 10'000;
     constexpr std::int64_t max_cpus = 1024;
+    constexpr std::int64_t max_possible_cpus = 8192;
+    constexpr std::int64_t max_slice_us = 1'000'000;
     models::Machine machine;
     ObjectReader reader(root, diagnostics);
     reader.ignore("$schema");
@@ -284,6 +286,9 @@ std::optional<models::Machine> read_machine(const JsonNode& root, Diagnostics& d
     machine.summary = reader.string_or("summary", "");
     machine.mhz = reader.integer("frequency_mhz", {100, max_mhz, "MHz"}).value_or(1000);
     machine.cpus = reader.integer("cpus", {1, max_cpus, "CPUs"}).value_or(1);
+    machine.possible_cpus = reader.integer_or("possible_cpus", {1, max_possible_cpus, "CPUs"}, 0);
+    machine.time_slice_us =
+        reader.integer_or("time_slice_us", {0, max_slice_us, "us"}, machine.time_slice_us);
     read_memory(reader, machine, diagnostics);
     if (const JsonNode* timing = reader.optional_object("timing")) {
         TimingReader(machine, diagnostics).read(*timing);

@@ -49,6 +49,11 @@ class Task : public Event {
     /// Waiting, and nothing has woken it by `now`.
     bool asleep(Cycles now) const { return waiting() && !(pending() && wakes_at_ <= now); }
 
+    /// A task that is bound to its CPU shares it by time slices with whoever else wants it; a movable
+    /// one goes to an idle CPU, if there is one.
+    bool movable() const { return movable_; }
+    void set_movable(bool movable) { movable_ = movable; }
+
     /// Runs one stage. Reads state that others can see at its beginning, or under a Lock.
     virtual Step step(Cpu& cpu) = 0;
 
@@ -69,6 +74,7 @@ class Task : public Event {
     State state_ = State::waiting;
     Cycles waiting_since_ = 0;
     Cycles wakes_at_ = 0; ///< while its wake-up is pending
+    bool movable_ = false;
 };
 
 using RunQueue =

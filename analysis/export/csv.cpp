@@ -107,6 +107,10 @@ void add_memory(Rows& rows, const scenarios::MemoryResult& memory) {
     rows.add("", "node_slabs_at_end", "slabs", fmt::format("{}", memory.node_slabs_at_end));
     rows.add("", "node_slabs_at_end_bytes", "bytes",
              fmt::format("{}", memory.node_slab_bytes_at_end));
+    rows.add("", "node_footprint_bytes", "bytes", fmt::format("{}", memory.node_footprint_bytes));
+    rows.add("", "live_peak_bytes", "bytes", fmt::format("{}", memory.live_bytes_peak));
+    rows.add("", "percpu_peak_bytes", "bytes", fmt::format("{}", memory.percpu_bytes_peak));
+    rows.add("", "rcu_callbacks_peak", "callbacks", fmt::format("{}", memory.rcu_callbacks_peak));
 }
 
 void add_published(Rows& rows, const std::vector<PublishedMatch>& matches) {

@@ -181,13 +181,20 @@ Section memory_section(const Result& result) {
     const scenarios::MemoryResult& memory = result.memory;
     Table table({{"memory of rsrc nodes", Align::left}, {"nodes or slabs"}, {"bytes"}});
     table.add_row({"live at most", fmt::format("{}", memory.nodes_live_peak),
-                   fmt::format("{}", memory.nodes_live_peak * memory.node_slot_bytes)});
+                   fmt::format("{}", memory.live_bytes_peak)});
     table.add_row({"cached at most", fmt::format("{}", memory.nodes_cached_peak),
                    fmt::format("{}", memory.nodes_cached_peak * memory.node_slot_bytes)});
     table.add_row({"pointer arrays at most", "", fmt::format("{}", memory.node_array_bytes_peak)});
     table.add_row({"retained at most", "", fmt::format("{}", memory.retained_bytes_peak)});
     table.add_row({"slabs at the end", fmt::format("{}", memory.node_slabs_at_end),
                    fmt::format("{}", memory.node_slab_bytes_at_end)});
+    if (memory.percpu_bytes_peak > 0) {
+        table.add_row({"a node with all its parts", "1",
+                       fmt::format("{}", memory.node_footprint_bytes)});
+        table.add_row({"percpu memory of nodes at most", "",
+                       fmt::format("{}", memory.percpu_bytes_peak)});
+        table.add_row({"RCU callbacks at most", fmt::format("{}", memory.rcu_callbacks_peak), ""});
+    }
     return {"memory", std::move(table), {}};
 }
 

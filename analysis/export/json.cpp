@@ -135,7 +135,11 @@ Json memory_json(const scenarios::MemoryResult& memory) {
             {"node_array_peak_bytes", memory.node_array_bytes_peak},
             {"retained_peak_bytes", memory.retained_bytes_peak},
             {"node_slabs_at_end", memory.node_slabs_at_end},
-            {"node_slabs_at_end_bytes", memory.node_slab_bytes_at_end}};
+            {"node_slabs_at_end_bytes", memory.node_slab_bytes_at_end},
+            {"node_footprint_bytes", memory.node_footprint_bytes},
+            {"live_peak_bytes", memory.live_bytes_peak},
+            {"percpu_peak_bytes", memory.percpu_bytes_peak},
+            {"rcu_callbacks_peak", memory.rcu_callbacks_peak}};
 }
 
 /// Lengths in ns. Percentiles are the middles of buckets, error_percent off at most.

@@ -73,6 +73,8 @@ Ring::Ring(sim::Cpu& cpu, Kernel& kernel, std::string name, const RingParams& pa
         cpu, NodeCacheContext{kernel.design(), kernel.memory(), kernel.node_slab()});
     lifetime_ = make_rsrc_lifetime(kernel.design(), *this);
     files_ = std::make_unique<FileTable>(kernel.design(), kernel.memory(), *lifetime_);
+    buffers_ = std::make_unique<BufferTable>(kernel.design(), kernel.memory(), *lifetime_,
+                                             kernel.pinned(), other_caches_.back()); // imu
     requests_ = std::make_unique<FreeListRequests>(kernel.request_slab());
     cq_.init(cpu, params_.cq_entries);
     sqes_ = kernel.memory().alloc(cpu, std::uint64_t{params_.sq_entries} * sqe_bytes,
@@ -278,6 +280,7 @@ void Ring::release(sim::Cpu& cpu) {
         }
     }
     cq_.release(cpu);
+    buffers_->drain_cache(cpu);
     while (msg_cache_ != nullptr && msg_cache_->cached() > 0) {
         kfree(cpu, *msg_cache_->get(cpu));
     }

@@ -322,9 +322,9 @@ TEST_CASE("a full disk is an error") {
 }
 
 TEST_CASE("list names everything, one entry after the other") {
-    CHECK(call({"list", "scenarios"}).out.starts_with("cold-warm "));
+    CHECK(call({"list", "scenarios"}).out.find("\ncold-warm ") != std::string::npos);
     CHECK(call({"list", "designs"}).out.find("\nrfc-0001+0002+0003  ") != std::string::npos);
-    CHECK(call({"list", "machines"}).out.starts_with("i7-12700kf "));
+    CHECK(call({"list", "machines"}).out.find("\ni7-12700kf ") != std::string::npos);
     CHECK(call({"list", "knobs"}).out.find("\nnode_cache.limit ") != std::string::npos);
     CHECK(call({"list", "primitives"}).out.find("\nslub_alloc_fast ") != std::string::npos);
     CHECK(call({"list", "counters"}).out.starts_with("node_alloc "));
