@@ -63,7 +63,7 @@ class Ring final : public RsrcOwner {
     std::uint32_t sq_entries() const { return params_.sq_entries; }
     bool disabled() const { return params_.disabled; }
     /// IORING_REGISTER_ENABLE_RINGS, by the task that is to submit.
-    void enable(UringTask* task);
+    void enable(UringTask* task = nullptr);
     bool defer_taskrun() const { return params_.defer_taskrun; }
     bool single_issuer() const { return params_.single_issuer; }
     bool iopoll() const { return params_.iopoll; }
