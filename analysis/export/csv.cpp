@@ -171,6 +171,25 @@ class CsvExporter final : public Exporter {
         }
         return text;
     }
+
+    std::string to_string(const Validation& validation) const override {
+        std::string text = "id,source,scenario,design,machine,phase,metric,unit,published,simulated,"
+                           "error,noise_percent,gate,use,limit,verdict\n";
+        for (const ValidatedFigure& cell : validation.figures) {
+            const PublishedFigure& figure = cell.figure;
+            text += fmt::format(
+                "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", field(figure.id),
+                field(figure.source), field(figure.scenario), field(figure.design),
+                field(figure.machine), field(figure.phase), metric_name(figure.metric),
+                field(figure.unit), exact_number(figure.value), exact_number(cell.simulated),
+                exact_number(cell.error),
+                figure.noise_percent ? exact_number(*figure.noise_percent) : "",
+                figure.gate_passed ? (*figure.gate_passed ? "pass" : "fail") : "",
+                figure.fitted ? "fit" : "predict", exact_number(figure.limit),
+                verdict_name(cell.verdict));
+        }
+        return text;
+    }
 };
 
 } // namespace

@@ -19,27 +19,6 @@ namespace {
 
 constexpr std::size_t max_name_width = 22;
 
-std::string metric_value(Metric metric, double value) {
-    switch (metric) {
-    case Metric::ns_per_operation:
-        return short_number(value) + " ns";
-    case Metric::us:
-        return short_number(value) + " us";
-    case Metric::latency:
-        return short_number(value) + " ns";
-    case Metric::operations:
-        return short_number(value);
-    case Metric::percent:
-        return signed_percent(value);
-    }
-    return "";
-}
-
-std::string error_text(const PublishedMatch& match) {
-    return match.figure.metric == Metric::percent ? fmt::format("{:+.1f} pt", match.error)
-                                                  : signed_percent(match.error);
-}
-
 /// The published figure that stands beside a phase; the others follow in a table of their own.
 const PublishedMatch* match_for(const Run& run, const std::string& phase) {
     const auto found = std::ranges::find_if(
@@ -77,11 +56,11 @@ Section published_section(const std::vector<PublishedMatch>& matches) {
         if (figure.gate_passed) {
             gate = *figure.gate_passed ? "pass" : "fail";
         }
-        table.add_row({shortened(figure.id, max_name_width),
-                       metric_value(figure.metric, figure.value),
-                       metric_value(figure.metric, match.simulated), error_text(match),
-                       figure.noise_percent ? fmt::format("{:.2f} %", *figure.noise_percent) : "",
-                       gate, figure.fitted ? "fit" : "predict"});
+        table.add_row(
+            {shortened(figure.id, max_name_width), metric_text(figure.metric, figure.value),
+             metric_text(figure.metric, match.simulated), error_text(figure.metric, match.error),
+             figure.noise_percent ? fmt::format("{:.2f} %", *figure.noise_percent) : "", gate,
+             figure.fitted ? "fit" : "predict"});
     }
     table.drop_empty_columns();
     return {"published figures", std::move(table), {}};
@@ -106,8 +85,8 @@ Section phase_section(const Run& run) {
              short_number(run.result.ns(phase.mean_cycles()) / 1000.0),
              short_number(ns_per_operation(run.result, phase)),
              fmt::format("{:.1f} %", statistics(phase).cv_percent),
-             match != nullptr ? metric_value(match->figure.metric, match->figure.value) : "",
-             match != nullptr ? error_text(*match) : ""});
+             match != nullptr ? metric_text(match->figure.metric, match->figure.value) : "",
+             match != nullptr ? error_text(match->figure.metric, match->error) : ""});
     }
     table.drop_empty_columns();
     return {"phases", std::move(table), {}};
@@ -231,8 +210,8 @@ Section compared_phase(const Comparison& comparison, const PhaseResult& phase) {
              short_number(ns_per_operation(run.result, *found)),
              change != nullptr && change->change_percent ? signed_percent(*change->change_percent)
                                                          : "-",
-             match != nullptr ? metric_value(match->figure.metric, match->figure.value) : "",
-             match != nullptr ? error_text(*match) : ""});
+             match != nullptr ? metric_text(match->figure.metric, match->figure.value) : "",
+             match != nullptr ? error_text(match->figure.metric, match->error) : ""});
     }
     table.drop_empty_columns();
     const std::size_t rounds = phase.cycles_by_round.size();

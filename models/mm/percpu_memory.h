@@ -19,14 +19,15 @@ struct PercpuArea {
 ///
 /// What an area costs grows with the machine: alloc_percpu() clears the copy of **every possible
 /// CPU** in a loop, and each page of a chunk must be populated once for every possible CPU before
-/// its first use. Areas come from chunks of 256 KiB a CPU; a chunk that is empty while another empty
-/// one exists is given back (the balance work does that on whatever CPU; its time is not modelled).
-/// Source: pcpu_alloc, pcpu_populate_chunk, pcpu_balance_free, mm/percpu.c (6.1).
+/// its first use. Areas come from chunks of 256 KiB a CPU; a chunk that is empty while another
+/// empty one exists is given back (the balance work does that on whatever CPU; its time is not
+/// modelled). Source: pcpu_alloc, pcpu_populate_chunk, pcpu_balance_free, mm/percpu.c (6.1).
 class PercpuMemory {
   public:
     static constexpr std::uint64_t unit_bytes = 8;
 
-    explicit PercpuMemory(std::uint32_t possible_cpus) : possible_cpus_(possible_cpus) {}
+    explicit PercpuMemory(std::uint32_t possible_cpus)
+        : possible_cpus_(possible_cpus) {}
     PercpuMemory(const PercpuMemory&) = delete;
     PercpuMemory& operator=(const PercpuMemory&) = delete;
 

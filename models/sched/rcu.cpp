@@ -48,7 +48,9 @@ void Rcu::List::append(List& other) {
     other = List{};
 }
 
-Rcu::Rcu(sim::Engine& engine, const RcuTiming& timing) : engine_(engine), timing_(timing) {
+Rcu::Rcu(sim::Engine& engine, const RcuTiming& timing)
+    : engine_(engine)
+    , timing_(timing) {
     for (std::uint16_t i = 0; i < engine.cpus(); ++i) {
         cpus_.emplace_back(*this);
     }

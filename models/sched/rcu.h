@@ -34,13 +34,13 @@ struct RcuTiming {
 };
 
 /// Tree RCU as callbacks see it. call() puts a callback on the list of its CPU; after the first
-/// grace period that starts later than that, a softirq **on the same CPU** runs it, in batches: 10 at
-/// a time (or 1/128 of what waits), without that limit once more than 10,000 wait.
+/// grace period that starts later than that, a softirq **on the same CPU** runs it, in batches: 10
+/// at a time (or 1/128 of what waits), without that limit once more than 10,000 wait.
 ///
 /// While callbacks wait, grace periods follow each other without a gap, and what is called during
-/// one is served after the next: so 1 to 2 of them pass. Not modelled: the grace-period kthread's own
-/// work, expedited grace periods, callback offloading.
-/// Source: kernel/rcu/tree.c, tree.h (6.1): rcu_init_geometry, rcu_do_batch, rcu_core.
+/// one is served after the next: so 1 to 2 of them pass. Not modelled: the grace-period kthread's
+/// own work, expedited grace periods, callback offloading. Source: kernel/rcu/tree.c, tree.h (6.1):
+/// rcu_init_geometry, rcu_do_batch, rcu_core.
 class Rcu {
   public:
     Rcu(sim::Engine& engine, const RcuTiming& timing);
@@ -72,7 +72,8 @@ class Rcu {
     /// The RCU softirq of one CPU, with that CPU's segmented list of callbacks.
     class CpuCallbacks final : public sim::SoftIrq {
       public:
-        explicit CpuCallbacks(Rcu& rcu) : rcu_(rcu) {}
+        explicit CpuCallbacks(Rcu& rcu)
+            : rcu_(rcu) {}
         bool serve(sim::Cpu& cpu) override;
 
         List next;    ///< wait for the grace period after this one
@@ -88,7 +89,8 @@ class Rcu {
 
     class GracePeriod final : public sim::Event {
       public:
-        explicit GracePeriod(Rcu& rcu) : rcu_(rcu) {}
+        explicit GracePeriod(Rcu& rcu)
+            : rcu_(rcu) {}
         void fire(sim::Cycles now) override { rcu_.grace_period_ends(now); }
 
       private:

@@ -6,7 +6,8 @@
 
 namespace uringsim::models {
 
-Workqueue::Workqueue(sim::Engine& engine) : engine_(engine) {
+Workqueue::Workqueue(sim::Engine& engine)
+    : engine_(engine) {
     for (std::uint16_t i = 0; i < engine.cpus(); ++i) {
         workers_.push_back(std::make_unique<Worker>(engine.cpu(i)));
     }

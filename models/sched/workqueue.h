@@ -28,8 +28,8 @@ class Work {
 };
 
 /// The bound workqueue system_wq: a work runs on the CPU that queued it, as a task that shares that
-/// CPU with whoever runs there. A work is queued at most once; it can be queued again while it runs.
-/// Source: kernel/workqueue.c (6.1): queue_work_on, mod_delayed_work_on, flush_delayed_work.
+/// CPU with whoever runs there. A work is queued at most once; it can be queued again while it
+/// runs. Source: kernel/workqueue.c (6.1): queue_work_on, mod_delayed_work_on, flush_delayed_work.
 class Workqueue {
   public:
     explicit Workqueue(sim::Engine& engine);
@@ -40,7 +40,8 @@ class Workqueue {
     /// A work with a timer before it: struct delayed_work.
     class DelayedWork : public Work, private sim::Event {
       public:
-        explicit DelayedWork(Workqueue& queue) : queue_(queue) {}
+        explicit DelayedWork(Workqueue& queue)
+            : queue_(queue) {}
         ~DelayedWork() override;
 
         /// mod_delayed_work: queues it on this CPU after `delay`, whatever was planned before.
@@ -63,7 +64,8 @@ class Workqueue {
     /// The kworker of one CPU.
     class Worker final : public sim::Task {
       public:
-        explicit Worker(sim::Cpu& cpu) : Task("kworker", sim::TaskId{0}, cpu) {}
+        explicit Worker(sim::Cpu& cpu)
+            : Task("kworker", sim::TaskId{0}, cpu) {}
         sim::Step step(sim::Cpu& cpu) override;
 
         std::deque<Work*> works;

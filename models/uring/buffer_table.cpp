@@ -70,7 +70,8 @@ int BufferTable::validate(const UserBuffer& buffer) {
     return buffer.bytes == 0 || buffer.bytes > largest_buffer ? -EFAULT : 0;
 }
 
-/// io_pin_pages, io_coalesce_buffer, io_buffer_account_pin. Nothing where RLIMIT_MEMLOCK forbids it.
+/// io_pin_pages, io_coalesce_buffer, io_buffer_account_pin. Nothing where RLIMIT_MEMLOCK forbids
+/// it.
 MappedBuffer* BufferTable::pin(sim::Cpu& cpu, const UserBuffer& buffer) {
     const bool huge = buffer.pages == UserBuffer::Pages::huge;
     const std::uint64_t pages = pages_of(buffer, page_bytes);
@@ -298,7 +299,8 @@ int BufferTable::unregister(sim::Cpu& cpu) {
 void BufferTable::drain_cache(sim::Cpu& cpu) {
     for (MappedBuffer& buffer : pinned_.buffers_) {
         if (buffer.cache_ == &imu_cache_) {
-            buffer.cache_ = nullptr; // shared with another ring: goes to the slab when it is unmapped
+            buffer.cache_ =
+                nullptr; // shared with another ring: goes to the slab when it is unmapped
         }
     }
     while (imu_cache_.cached() > 0) {

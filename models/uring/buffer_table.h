@@ -18,19 +18,22 @@ namespace uringsim::models {
 struct UserBuffer {
     enum class Pages : std::uint8_t { small, huge };
 
-    bool present = true;       ///< false: base and length 0, an empty slot
+    bool present = true; ///< false: base and length 0, an empty slot
     std::uint64_t bytes = 4096;
-    std::uint32_t offset = 0;  ///< of its start in its page: a buffer that is not aligned may need a page more
+    std::uint32_t offset =
+        0; ///< of its start in its page: a buffer that is not aligned may need a page more
     Pages pages = Pages::small; ///< huge: backed by 2 MiB pages that it fills from their start
     std::uint64_t tag = 0;
 };
 
 class PinnedMemory;
 
-/// struct io_mapped_ubuf: a registered buffer with its pinned pages. Rings that were cloned share it.
+/// struct io_mapped_ubuf: a registered buffer with its pinned pages. Rings that were cloned share
+/// it.
 class MappedBuffer final : public RsrcResource {
   public:
-    explicit MappedBuffer(PinnedMemory& pinned) : pinned_(pinned) {}
+    explicit MappedBuffer(PinnedMemory& pinned)
+        : pinned_(pinned) {}
 
     /// io_buffer_unmap: the last reference unpins and frees.
     void put(sim::Cpu& cpu) override;
@@ -51,7 +54,8 @@ class MappedBuffer final : public RsrcResource {
 /// The pages that the program's user has pinned in registered buffers.
 class PinnedMemory {
   public:
-    explicit PinnedMemory(Kmalloc& memory) : memory_(memory) {}
+    explicit PinnedMemory(Kmalloc& memory)
+        : memory_(memory) {}
     PinnedMemory(const PinnedMemory&) = delete;
     PinnedMemory& operator=(const PinnedMemory&) = delete;
 
@@ -99,9 +103,9 @@ class BufferTable {
     std::uint32_t size() const { return static_cast<std::uint32_t>(slots_.size()); }
     std::uint32_t installed() const { return installed_; }
 
-    /// Registers a table. -EBUSY: there is one; -EINVAL: none or more than 1 << 14 buffers; -EFAULT:
-    /// an empty or over-long buffer (1 GiB); -ENOMEM: over RLIMIT_MEMLOCK, or no memory. An error
-    /// leaves no table.
+    /// Registers a table. -EBUSY: there is one; -EINVAL: none or more than 1 << 14 buffers;
+    /// -EFAULT: an empty or over-long buffer (1 GiB); -ENOMEM: over RLIMIT_MEMLOCK, or no memory.
+    /// An error leaves no table.
     int register_buffers(sim::Cpu& cpu, std::span<const UserBuffer> buffers);
 
     /// IORING_REGISTER_BUFFERS_UPDATE. Returns the buffers done, or the error where that is 0.

@@ -82,7 +82,9 @@ sim::WaitQueue* RsrcPerRing::quiesce(sim::Cpu& cpu) {
     if (current_ == nullptr) {
         return nullptr;
     }
-    if (!quiescing_) {
+    // The kernel takes a backup node even where nothing is in flight; that one is left out.
+    const bool in_use = current_->as<RsrcNode>().references > 1 || !retired_.empty();
+    if (!quiescing_ && in_use) {
         Object* backup = alloc_rsrc_node(cpu, owner_.node_cache());
         if (backup == nullptr) {
             return nullptr;

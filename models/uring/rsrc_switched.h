@@ -60,7 +60,8 @@ class RsrcSwitched final : public RsrcLifetime {
     /// struct io_rsrc_node.
     class Node final : public PercpuRef {
       public:
-        explicit Node(RsrcSwitched& owner) : owner_(owner) {}
+        explicit Node(RsrcSwitched& owner)
+            : owner_(owner) {}
 
         Object* memory = nullptr;
         PutItem* items = nullptr;    ///< newest first
@@ -82,7 +83,9 @@ class RsrcSwitched final : public RsrcLifetime {
     /// ctx->rsrc_put_work.
     class PutWork final : public Workqueue::DelayedWork {
       public:
-        PutWork(Workqueue& queue, RsrcSwitched& owner) : DelayedWork(queue), owner_(owner) {}
+        PutWork(Workqueue& queue, RsrcSwitched& owner)
+            : DelayedWork(queue)
+            , owner_(owner) {}
         bool run(sim::Cpu& cpu) override { return owner_.put_next(cpu); }
 
       private:

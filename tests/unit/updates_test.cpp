@@ -61,8 +61,7 @@ Result program(const std::string& design, const std::string& body) {
     REQUIRE_MESSAGE(root, diagnostics.to_string());
     const auto scenario = scenarios::read_scenario(*root, {}, diagnostics);
     REQUIRE_MESSAGE(scenario, diagnostics.to_string());
-    const auto node =
-        library().load(analysis::FileKind::design, design, "--design", diagnostics);
+    const auto node = library().load(analysis::FileKind::design, design, "--design", diagnostics);
     REQUIRE_MESSAGE(node, diagnostics.to_string());
     const auto read = library().design(*node, diagnostics);
     REQUIRE_MESSAGE(read, diagnostics.to_string());
@@ -101,7 +100,10 @@ TEST_CASE("updates: the ten published rates of the 2023 series and both ratios")
     };
     const scenarios::ParameterOverrides box{{"warmup", "3900"}, {"rounds", "5200"}};
     const std::vector<Case> cases{
-        {"linux-6.3", "updates-2023", pinned({{"warmup", "18400"}, {"rounds", "8200"}}, "0"), {1040000}},
+        {"linux-6.3",
+         "updates-2023",
+         pinned({{"warmup", "18400"}, {"rounds", "8200"}}, "0"),
+         {1040000}},
         {"rsrc-update-13", "updates-2023", pinned(quick, "0"), {11468000}},
         {"linux-6.3", "bigbox-2023", pinned(box, "1"), {165670, 166412}},
         {"linux-6.3", "bigbox-2023", pinned(box, "0"), {213411, 208995}},
@@ -119,11 +121,13 @@ TEST_CASE("updates: the ten published rates of the 2023 series and both ratios")
         }
     }
     CHECK(simulated[1] / simulated[0] == doctest::Approx(11468.0 / 1040).epsilon(0.05));
-    CHECK(simulated[4] / simulated[2] == doctest::Approx(64.2).epsilon(0.05)); // means of the two runs
+    CHECK(simulated[4] / simulated[2] ==
+          doctest::Approx(64.2).epsilon(0.05)); // means of the two runs
     CHECK(simulated[5] / simulated[3] == doctest::Approx(51.4).epsilon(0.05));
 }
 
-TEST_CASE("updates: pinned is slower before the series because a kworker takes the CPU, equal after") {
+TEST_CASE(
+    "updates: pinned is slower before the series because a kworker takes the CPU, equal after") {
     const scenarios::KnobOverrides delay{{"node.put_delay_us", short_delay}};
     const auto of = [&](const char* design, const char* pinned) {
         return updates(design, "bigbox-2023",
@@ -150,8 +154,8 @@ TEST_CASE("updates: every possible CPU costs the same, and only with percpu refe
     const Result few = of("linux-6.3", "18");
     const Result many = of("linux-6.3", "118");
     const models::Machine machine;
-    const double clearing = static_cast<double>(ledger_of(many, "percpu_zero_cpu") -
-                                                ledger_of(few, "percpu_zero_cpu"));
+    const double clearing =
+        static_cast<double>(ledger_of(many, "percpu_zero_cpu") - ledger_of(few, "percpu_zero_cpu"));
     CHECK(clearing / (50 * 128 * 100) == doctest::Approx(26.3).epsilon(0.001));
     CHECK(ns_an_update(of("rsrc-update-01", "18")) == ns_an_update(of("rsrc-update-01", "118")));
     CHECK(ns_an_update(of("linux-6.4", "18")) == ns_an_update(of("linux-6.4", "118")));
@@ -178,7 +182,8 @@ TEST_CASE("updates: what each patch takes away can be counted") {
     CHECK(in_phase(of("rsrc-update-10"), "node_cache_hit") == n - 1);
     // Each step of the series is at least as fast as the one before it, once nodes come back.
     double last = ns_an_update(before);
-    for (const char* design : {"rsrc-update-01", "rsrc-update-05", "rsrc-update-06", "rsrc-update-08"}) {
+    for (const char* design :
+         {"rsrc-update-01", "rsrc-update-05", "rsrc-update-06", "rsrc-update-08"}) {
         const double now = ns_an_update(of(design));
         CHECK_MESSAGE(now < last, design);
         last = now;
@@ -195,12 +200,14 @@ TEST_CASE("updates: memory grows while callbacks and the delayed work wait") {
             .memory;
     };
     const auto long_wait = of("1000000");
-    CHECK(long_wait.nodes_live_peak == 400 * 128 + 2); // none came back; the current and the next one
+    CHECK(long_wait.nodes_live_peak ==
+          400 * 128 + 2); // none came back; the current and the next one
     CHECK(long_wait.node_footprint_bytes == 96 + 64 + 8 * 18 + 32);
     CHECK(long_wait.live_bytes_peak == long_wait.nodes_live_peak * long_wait.node_footprint_bytes);
     CHECK(long_wait.percpu_bytes_peak == long_wait.nodes_live_peak * 8 * 18);
     CHECK(of("1000").nodes_live_peak < long_wait.nodes_live_peak);
-    const auto after = updates("rsrc-update-13", "updates-2023", {{"warmup", "0"}, {"rounds", "400"}});
+    const auto after =
+        updates("rsrc-update-13", "updates-2023", {{"warmup", "0"}, {"rounds", "400"}});
     CHECK(after.memory.node_footprint_bytes == 96);
     CHECK(after.memory.nodes_live_peak <= 2);
     CHECK(after.memory.percpu_bytes_peak == 0);
@@ -220,7 +227,8 @@ TEST_CASE("RCU: the length of a grace period follows HZ and the number of CPUs")
     CHECK(timing.jiffies() == 6);
 }
 
-TEST_CASE("ordered-reclaim: up to 6.12 an older poll holds every file removed after it; from 6.13 none") {
+TEST_CASE(
+    "ordered-reclaim: up to 6.12 an older poll holds every file removed after it; from 6.13 none") {
     const std::string body = R"(
         { "op": "register_files_sparse", "ring": "ring", "count": 2 },
         { "op": "update_files", "ring": "ring", "offset": 0 },
@@ -234,7 +242,7 @@ TEST_CASE("ordered-reclaim: up to 6.12 an older poll holds every file removed af
         { "op": "sleep", "us": 3000000 },
         { "op": "assert", "ring": "ring", "quantity": "files_held", "equals": 0 })";
     const std::map<std::string, std::string> held{
-        {"linux-6.1", "7"}, {"linux-6.3", "7"},  {"rsrc-update-13", "7"}, {"linux-6.4", "7"},
+        {"linux-6.1", "7"},  {"linux-6.3", "7"},  {"rsrc-update-13", "7"}, {"linux-6.4", "7"},
         {"linux-6.12", "7"}, {"linux-6.13", "0"}, {"linux-6.18", "0"}};
     for (const auto& [design, files] : held) {
         CAPTURE(design);
@@ -245,7 +253,8 @@ TEST_CASE("ordered-reclaim: up to 6.12 an older poll holds every file removed af
     }
 }
 
-TEST_CASE("rewrite-live-table: up to 6.3 a node, a put item and a grace period a call, no short cut") {
+TEST_CASE(
+    "rewrite-live-table: up to 6.3 a node, a put item and a grace period a call, no short cut") {
     const std::string body = R"(
         { "op": "register_files_sparse", "ring": "ring", "count": 8 },
         { "op": "update_files", "ring": "ring", "count": 8, "entries": 8, "via": "call" },
@@ -255,16 +264,18 @@ TEST_CASE("rewrite-live-table: up to 6.3 a node, a put item and a grace period a
         text.replace(text.find("ENTRIES"), 7, entries);
         return counted(program(design, text), "node_alloc");
     };
-    // Registration and the end of the ring take the same number in each; what the calls take differs.
-    CHECK(nodes("linux-6.1", "1") - nodes("linux-6.1", "8") == 7);   // one a call
-    CHECK(nodes("linux-6.12", "1") == nodes("linux-6.12", "8"));     // one a removed slot
-    CHECK(nodes("linux-6.18", "8") == 16);                           // one an installed file
+    // Registration and the end of the ring take the same number in each; what the calls take
+    // differs.
+    CHECK(nodes("linux-6.1", "1") - nodes("linux-6.1", "8") == 7); // one a call
+    CHECK(nodes("linux-6.12", "1") == nodes("linux-6.12", "8"));   // one a removed slot
+    CHECK(nodes("linux-6.18", "8") == 16);                         // one an installed file
     CHECK(counted(program("linux-6.1", R"(
         { "op": "register_files_sparse", "ring": "ring", "count": 8 },
         { "op": "update_files", "ring": "ring", "count": 8, "entries": 8, "via": "call" },
         { "op": "update_files", "ring": "ring", "count": 8, "entries": 1, "via": "call" },
         { "op": "sleep", "us": 3000000 })"),
-                  "rcu_callbacks") == 9); // eight calls, and the node that the end of the ring closes
+                  "rcu_callbacks") ==
+          9); // eight calls, and the node that the end of the ring closes
 }
 
 TEST_CASE("second-update-no-hang: an update never waits, in any generation") {
@@ -293,13 +304,15 @@ TEST_CASE("unregister with requests in flight: waits up to 6.12, returns at once
           { "op": "sleep", "us": 100000 } ] },
         { "name": "event", "cpu": 1, "program": [
           { "op": "sleep", "us": 50000 }, { "op": "end_poll", "ring": "ring" } ] } ] })";
-    for (const char* design : {"linux-6.1", "rsrc-update-13", "linux-6.4", "linux-6.12", "linux-6.18"}) {
+    for (const char* design :
+         {"linux-6.1", "rsrc-update-13", "linux-6.4", "linux-6.12", "linux-6.18"}) {
         CAPTURE(design);
         scenarios::Diagnostics diagnostics;
         const auto root = scenarios::parse_json("t.json", text, diagnostics);
         const auto scenario = scenarios::read_scenario(*root, {}, diagnostics);
         REQUIRE_MESSAGE(scenario, diagnostics.to_string());
-        const auto node = library().load(analysis::FileKind::design, design, "--design", diagnostics);
+        const auto node =
+            library().load(analysis::FileKind::design, design, "--design", diagnostics);
         const auto read = library().design(*node, diagnostics);
         REQUIRE(read);
         models::Machine machine;
@@ -328,7 +341,8 @@ TEST_CASE("tags: the CQE comes when the resource is released, not before") {
         { "op": "assert", "ring": "ring", "quantity": "cq_ready", "equals": 2 },
         { "op": "reap", "ring": "ring", "count": 1 },
         { "op": "reap", "ring": "ring", "count": 1, "first_user_data": 77 })";
-    for (const char* design : {"linux-6.1", "rsrc-update-09", "linux-6.4", "linux-6.12", "linux-6.18"}) {
+    for (const char* design :
+         {"linux-6.1", "rsrc-update-09", "linux-6.4", "linux-6.12", "linux-6.18"}) {
         CAPTURE(design);
         program(design, body);
     }
