@@ -23,11 +23,21 @@ struct Cost {
     std::string source;
 };
 
+/// What a cost may be. Cycles stay within the primitive's physical range. Under an instruction
+/// clock nothing is known of memory, so a cost may be 0, and a slow path of many cheap instructions
+/// may count many times its cycles.
+struct CostRange {
+    double min = 0;
+    double max = 0;
+};
+CostRange cost_range(Primitive primitive, bool instructions);
+
 /// A machine: clock, CPUs, caches, and the cost of every primitive.
 struct Machine {
     std::string name;
     std::string summary;
     std::int64_t mhz = 3600;
+    bool instructions = false;       ///< costs are instructions (an instruction clock), not cycles
     std::int64_t cpus = 20;          ///< CPUs that the kernel sees: decides slab orders
     std::int64_t possible_cpus = 0;  ///< copies of percpu memory; 0: as many as `cpus`
     std::int64_t time_slice_us = 3000; ///< how long tasks that share a CPU keep it in turn

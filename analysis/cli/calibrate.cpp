@@ -3,6 +3,7 @@
 #include "analysis/cli/cli.h"
 #include "analysis/cli/options.h"
 #include "analysis/cli/output.h"
+#include "analysis/cli/validate_native.h"
 #include "analysis/export/calibration.h"
 #include "analysis/figures.h"
 #include "analysis/library.h"
@@ -59,6 +60,9 @@ std::vector<PublishedFigure> figures_to_fit(const Library& library, const std::s
 } // namespace
 
 int calibrate_command(const Invocation& invocation) {
+    if (asks_for_native(invocation)) {
+        return calibrate_native_command(invocation);
+    }
     Options options("calibrate",
                     "Chooses a machine's free costs by measurements: the published figures that "
                     "are marked \"use\": \"fit\", or results of runs on that machine. Writes the "

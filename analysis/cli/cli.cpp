@@ -19,6 +19,7 @@ namespace {
 constexpr std::array table{
     Command{"run", "run a scenario and say what it cost", &run_command},
     Command{"compare", "run a scenario on several designs and say what moved", &compare_command},
+    Command{"native", "run a scenario on a kernel's own io_uring", &native_command},
     Command{"validate", "simulate every published figure and say how far off it is",
             &validate_command},
     Command{"calibrate", "choose a machine's costs by published or measured figures",

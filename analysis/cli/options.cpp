@@ -102,7 +102,8 @@ bool Options::parse(std::span<const std::string> args, std::ostream& out) {
         out << usage();
         return false;
     }
-    if (!argument_name_.empty() && values_.count(argument_key) == 0) {
+    const bool wanted = !argument_name_.empty() && argument_name_.front() != '['; // [x]: may be left out
+    if (wanted && values_.count(argument_key) == 0) {
         throw UsageError(fmt::format("{} is missing; `uringsim {} --help` says what it takes",
                                      argument_name_, command_));
     }

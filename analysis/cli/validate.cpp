@@ -3,6 +3,7 @@
 #include "analysis/cli/cli.h"
 #include "analysis/cli/options.h"
 #include "analysis/cli/output.h"
+#include "analysis/cli/validate_native.h"
 #include "analysis/library.h"
 #include "scenarios/replay.h"
 
@@ -40,6 +41,9 @@ int write_sensitivity(const Library& library, const std::vector<PublishedFile>& 
 } // namespace
 
 int validate_command(const Invocation& invocation) {
+    if (asks_for_native(invocation)) {
+        return validate_native_command(invocation);
+    }
     Options options("validate",
                     "Simulates every published figure and says how far off it is: of those that "
                     "machines were fitted to, and of those that are predictions, apart. Exit "

@@ -127,8 +127,25 @@ Json snapshots_json(const Result& result) {
     return rows;
 }
 
+Json request_memory_json(const scenarios::RequestMemoryResult& memory) {
+    Json held = Json::array();
+    for (const scenarios::HeldResult& row : memory.held) {
+        held.push_back({{"cache", row.cache},
+                        {"where", row.where},
+                        {"objects", row.objects},
+                        {"bytes", row.bytes}});
+    }
+    return {{"in_flight_peak", memory.in_flight_peak},
+            {"allocated_peak", memory.allocated_peak},
+            {"per_cpu_cached_peak", memory.cached_peak},
+            {"slot_bytes", memory.slot_bytes},
+            {"slabs_at_end", memory.slabs_at_end},
+            {"slabs_at_end_bytes", memory.slab_bytes_at_end},
+            {"held_at_end", held}};
+}
+
 Json memory_json(const scenarios::MemoryResult& memory) {
-    return {{"nodes_live_peak", memory.nodes_live_peak},
+    Json json = {{"nodes_live_peak", memory.nodes_live_peak},
             {"nodes_cached_peak", memory.nodes_cached_peak},
             {"node_slot_bytes", memory.node_slot_bytes},
             {"node_array_peak_bytes", memory.node_array_bytes_peak},
@@ -139,6 +156,10 @@ Json memory_json(const scenarios::MemoryResult& memory) {
             {"live_peak_bytes", memory.live_bytes_peak},
             {"percpu_peak_bytes", memory.percpu_bytes_peak},
             {"rcu_callbacks_peak", memory.rcu_callbacks_peak}};
+    if (memory.requests.slot_bytes > 0) { // absent where a backend cannot know
+        json["requests"] = request_memory_json(memory.requests);
+    }
+    return json;
 }
 
 Json published_json(const std::vector<PublishedMatch>& matches) {
