@@ -172,14 +172,18 @@ UringTask* Kernel::current(const sim::Cpu& cpu) {
     if (task == nullptr || task->task_id() == kworker_task) {
         return nullptr;
     }
-    const std::size_t index = sim::index_of(task->task_id());
+    return &uring_task(*task);
+}
+
+UringTask& Kernel::uring_task(sim::Task& task) {
+    const std::size_t index = sim::index_of(task.task_id());
     if (uring_tasks_.size() <= index) {
         uring_tasks_.resize(index + 1);
     }
     if (!uring_tasks_[index]) {
-        uring_tasks_[index] = std::make_unique<UringTask>(*task);
+        uring_tasks_[index] = std::make_unique<UringTask>(task);
     }
-    return uring_tasks_[index].get();
+    return *uring_tasks_[index];
 }
 
 void Kernel::task_exits(sim::Task& task) {

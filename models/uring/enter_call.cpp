@@ -17,6 +17,7 @@ void EnterCall::begin(Ring& ring, const Args& args) {
 EnterCall::Progress EnterCall::step(sim::Cpu& cpu, Kernel& kernel, sim::Task& task) {
     switch (stage_) {
     case Stage::entry:
+        self_ = &kernel.uring_task(task);
         return enter(cpu, kernel);
     case Stage::submit:
         return submit(cpu, task);
@@ -47,7 +48,6 @@ EnterCall::Progress EnterCall::go(Stage stage) {
 
 EnterCall::Progress EnterCall::enter(sim::Cpu& cpu, Kernel& kernel) {
     const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
-    self_ = kernel.current(cpu);
     self_->task.in_kernel = true;
     cpu.charge(id(Primitive::syscall_enter));
     cpu.touch(kernel.code(cpu).submit);
