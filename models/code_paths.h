@@ -8,8 +8,8 @@ namespace uringsim::models {
 ///
 /// Weights are lines of 64 bytes that a call runs through. The first two are assumed (prototypes on
 /// 6.18 touched that many); node_refill is the size of __kmem_cache_alloc_bulk (560 bytes) and
-/// kmem_cache_alloc_bulk_noprof (960 bytes) by the symbol table of a 6.18 kernel, with some 400 bytes
-/// for the refill of the RFC around them.
+/// kmem_cache_alloc_bulk_noprof (960 bytes) by the symbol table of a 6.18 kernel, with some 400
+/// bytes for the refill of the RFC around them.
 struct CodePaths {
     sim::LineGroup submit{.weight = 350, .kind = sim::LineKind::code};
     sim::LineGroup registration{.weight = 230, .kind = sim::LineKind::code};
