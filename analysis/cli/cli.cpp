@@ -19,6 +19,8 @@ namespace {
 constexpr std::array table{
     Command{"run", "run a scenario and say what it cost", &run_command},
     Command{"compare", "run a scenario on several designs and say what moved", &compare_command},
+    Command{"sweep", "run a scenario over axes of values, a row a run", &sweep_command},
+    Command{"merge", "put the shards of a sweep together", &merge_command},
     Command{"check", "parse and validate files without running anything", &check_command},
     Command{"list", "name scenarios, designs, machines, knobs, primitives ...", &list_command},
     Command{"explain", "say what a knob, primitive, counter or policy is", &explain_command},

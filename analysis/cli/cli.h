@@ -30,6 +30,9 @@ int compare_command(const Invocation& invocation);
 int check_command(const Invocation& invocation);
 int list_command(const Invocation& invocation);
 int explain_command(const Invocation& invocation);
+int sweep_command(const Invocation& invocation);
+int merge_command(const Invocation& invocation);
+int tradeoff_command(const Invocation& invocation);
 
 /// One row of the table that declares the sub-commands.
 struct Command {

@@ -46,6 +46,12 @@ Options& Options::repeated(const char* name, const char* value_name, const char*
     return *this;
 }
 
+Options& Options::flag(const char* name, const char* help) {
+    description_.add_options()(name, help);
+    names_.push_back(long_name(name));
+    return *this;
+}
+
 std::string Options::usage() const {
     std::ostringstream text;
     text << "usage: uringsim " << command_ << (argument_name_.empty() ? "" : " ") << argument_name_
@@ -122,12 +128,16 @@ void add_data_option(Options& options) {
                   "(also: environment variable URINGSIM_DATA)");
 }
 
-void add_run_options(Options& options) {
+void add_request_options(Options& options) {
     options.value("machine", "M", "machine, by name or path, in place of the scenario's")
         .repeated("set", "KNOB=VALUE", "set a knob of the design; may be repeated")
         .repeated("param", "NAME=VALUE", "set a parameter of the scenario; may be repeated")
-        .value("seed", "N", "seed of the random streams, in place of the scenario's")
-        .value("format", "FORMAT", "text (default), json, csv or markdown")
+        .value("seed", "N", "seed of the random streams, in place of the scenario's");
+}
+
+void add_run_options(Options& options) {
+    add_request_options(options);
+    options.value("format", "FORMAT", "text (default), json, csv or markdown")
         .value("output,o", "FILE", "write the result to FILE in place of standard output");
     add_data_option(options);
 }

@@ -35,10 +35,14 @@ class Options {
     Options& value(const char* name, const char* value_name, const char* help);
     Options& repeated(const char* name, const char* value_name, const char* help);
 
+    /// An option that takes no value: it is there or not.
+    Options& flag(const char* name, const char* help);
+
     /// Reads the command line. False where help was asked for, and written to `out`. Throws
     /// UsageError.
     bool parse(std::span<const std::string> args, std::ostream& out);
 
+    bool has(const std::string& name) const { return values_.count(name) != 0; }
     std::optional<std::string> get(const std::string& name) const;
     std::vector<std::string> all(const std::string& name) const;
 
@@ -62,7 +66,10 @@ class Options {
 /// --data.
 void add_data_option(Options& options);
 
-/// --machine, --set, --param, --seed, --format, -o and --data: what run and compare share.
+/// --machine, --set, --param and --seed: what makes up a request, less its files.
+void add_request_options(Options& options);
+
+/// Those, --format, -o and --data: what run and compare share.
 void add_run_options(Options& options);
 
 /// The request that those options and the scenario argument make.
