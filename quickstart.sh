@@ -12,9 +12,9 @@ usage() {
 }
 
 build_packages=(g++ cmake ninja-build libboost-dev libboost-program-options-dev
-    nlohmann-json3-dev libfmt-dev doctest-dev)
+    nlohmann-json3-dev libfmt-dev libeigen3-dev doctest-dev)
 # For the tests: another compiler to compare results with, and the optional parts.
-test_packages=(clang libbenchmark-dev liburing-dev libeigen3-dev)
+test_packages=(clang libbenchmark-dev liburing-dev)
 
 job=${1:-run}
 [ $# -le 1 ] || usage
@@ -48,10 +48,7 @@ install_missing() {
 
 build() {
     echo "quickstart: building build/release/uringsim" >&2
-    cmake --preset release >build-release.log 2>&1 && mv build-release.log build/release/configure.log || {
-        cat build-release.log >&2
-        return 1
-    }
+    cmake --preset release >&2
     cmake --build --preset release >&2
 }
 

@@ -14,10 +14,25 @@ namespace uringsim::analysis {
 
 class Library;
 
-/// What a published figure gives: the cost of an operation, of a round, or a change.
-enum class Metric : std::uint8_t { ns_per_operation, us, percent };
+/// What a published figure gives.
+enum class Metric : std::uint8_t {
+    ns_per_operation,
+    us,                ///< a round of the phase
+    percent,           ///< a change of a phase against the same phase on another design
+    per_second,        ///< operations of the phase in a second
+    counter,           ///< an event counter, of the phase or, without one, of the whole run; exact
+    counter_per_round, ///< an event counter of a phase in one round; exact
+    snapshot,          ///< nodes cached at the last snapshot of that name; exact
+    memory,            ///< a figure of the run's memory by name; exact
+};
 
 std::string_view metric_name(Metric metric);
+
+/// True for what is counted: the simulated value has to equal the published one.
+bool is_exact(Metric metric);
+
+/// True for what costs time: the mean of a phase, or its rate.
+bool is_cost(Metric metric);
 
 /// A figure that someone measured and published, with the run that it belongs to.
 ///
@@ -30,8 +45,17 @@ std::string_view metric_name(Metric metric);
 ///           "metric": "ns_per_operation", "value": 119.423, "unit": "ns/install",
 ///           "noise_pct": 1.28, "gate": "pass", "use": "fit" } ] }
 ///
-/// Optional: parameters; knobs (changed on the design); noise_pct; gate; and baseline, the design
-/// that a percent figure is a change against, which only such a figure has and must have.
+/// Optional: parameters; knobs (changed on the design); noise_pct; gate; note; limit_pct (the error
+/// that is allowed, in place of the file's); judged: false, for a figure that is shown but cannot
+/// break a gate, whose note says why; and baseline, the design that a percent figure is a change
+/// against, which only such a figure has and must have. A figure that is counted has a "name": of
+/// the counter, of the snapshot, or of the memory figure; its phase is optional for a counter of
+/// the whole run and absent for snapshots and memory.
+///
+/// Optional in the file: "limits": { "cell_pct": 4, "points": 2, "mape_pct": 1.5 }, what errors
+/// validate lets pass: of one predicted cost, of one change, and of the mean over the file's
+/// predicted costs; and "not_expressed": [ { "id": "x", "reason": "why no shipped scenario says
+/// it" } ].
 struct PublishedFigure {
     std::string source;
     std::string citation;
@@ -42,13 +66,42 @@ struct PublishedFigure {
     std::vector<std::pair<std::string, std::string>> knobs; ///< name, value as users write it
     std::string baseline;
     std::string machine;
-    std::string phase;
+    std::string phase; ///< empty for what is counted over a whole run
     Metric metric = Metric::ns_per_operation;
+    std::string subject; ///< "name": the counter, snapshot or memory figure; else empty
     double value = 0;
     std::string unit;
     std::optional<double> noise_percent; ///< nothing where the source gives none
     std::optional<bool> gate_passed;     ///< nothing where the source has no gate
     bool fitted = false;                 ///< used to choose costs; else a prediction
+    double limit = 0; ///< error allowed: percent of the value, for a change points, 0 where exact
+    bool judged = true;
+    std::string note;
+
+    /// Whether validate holds the figure to its limit: not where its own source's gate failed.
+    bool is_judged() const { return judged && gate_passed.value_or(true); }
+};
+
+/// What a source's predictions have to keep to.
+struct PublishedLimits {
+    double cell_percent = 4;
+    double points = 2;
+    double mape_percent = 2.5;
+};
+
+/// A figure of a source that no shipped scenario can express.
+struct NotExpressed {
+    std::string id;
+    std::string reason;
+};
+
+/// A file of published figures.
+struct PublishedFile {
+    std::string source;
+    std::string citation;
+    PublishedLimits limits;
+    std::vector<PublishedFigure> figures;
+    std::vector<NotExpressed> not_expressed;
 };
 
 /// A published figure beside the simulated one.
@@ -60,12 +113,21 @@ struct PublishedMatch {
 };
 
 /// Reads a file of published figures strictly. Nothing after reporting.
-std::optional<std::vector<PublishedFigure>> read_published(const scenarios::JsonNode& root,
-                                                           scenarios::Diagnostics& diagnostics);
+std::optional<PublishedFile> read_published(const scenarios::JsonNode& root,
+                                            scenarios::Diagnostics& diagnostics);
+
+/// All files of published figures in the library, in alphabetical order.
+std::vector<PublishedFile> load_published_files(const Library& library,
+                                                scenarios::Diagnostics& diagnostics);
 
 /// All figures of the library.
 std::vector<PublishedFigure> load_published(const Library& library,
                                             scenarios::Diagnostics& diagnostics);
+
+/// The simulated value of a figure that is no change; nothing where the run has no such phase,
+/// counter or snapshot.
+std::optional<double> simulated_value(const PublishedFigure& figure,
+                                      const scenarios::Result& result);
 
 /// Whether a figure is of this scenario, machine, design and of the effective parameters.
 bool describes(const PublishedFigure& figure, const scenarios::Result& result,

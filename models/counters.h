@@ -43,6 +43,15 @@ enum class Counter : std::uint16_t {
     memcg_charges,
     rings_created,
     rings_exited,
+    percpu_allocs,
+    percpu_pages,
+    rcu_calls,
+    rcu_callbacks,
+    works_run,
+    removals_held_back,
+    buffers_registered,
+    buffers_removed,
+    pages_pinned,
     count_
 };
 

@@ -11,15 +11,19 @@ namespace {
 
 using Choices = std::span<const std::string_view>;
 
-constexpr std::array<std::string_view, 2> lifetime_names{"per_ring", "per_node"};
+constexpr std::array<std::string_view, 3> lifetime_names{"per_ring", "per_node", "per_ring_switched"};
 constexpr std::array<std::string_view, 3> prefill_names{"never", "always", "flag"};
 constexpr std::array<std::string_view, 2> slab_names{"kmalloc", "dedicated"};
+constexpr std::array<std::string_view, 3> reference_names{"plain", "atomic", "percpu"};
 
 Choices lifetime_choices() {
     return lifetime_names;
 }
 Choices prefill_choices() {
     return prefill_names;
+}
+Choices reference_choices() {
+    return reference_names;
 }
 Choices slab_choices() {
     return slab_names;
@@ -65,12 +69,13 @@ constexpr Knob choice(std::string_view name, Choices (*choices)(), std::string_v
             choices, &get_member<member>, &set_member<member>};
 }
 
-const std::array<Knob, 16> table{{
+const std::array<Knob, 29> table{{
     choice<&Design::node_lifetime>(
         "node.lifetime", &lifetime_choices,
         "per_ring: installs take no node; removals queue on the ring's current node and are "
-        "released in order. per_node: every installed file has a node of its own.",
-        "per_ring 6.4 - 6.12; per_node from 7029acd8a950 (6.13) on"),
+        "released in order. per_node: every installed file has a node of its own. "
+        "per_ring_switched: as per_ring, but one node a call instead of one a removed slot.",
+        "per_ring 6.4 - 6.12; per_node from 7029acd8a950 (6.13) on; per_ring_switched up to 6.3"),
     integer<&Design::node_bytes>("node.bytes", "bytes", 8, 192,
                                  "size of struct io_rsrc_node; decides the slab it comes from",
                                  "48 up to 6.12, 32 at 7029acd8, 24 from 6.15 on (BTF of 6.18)"),
@@ -94,6 +99,14 @@ const std::array<Knob, 16> table{{
     integer<&Design::node_cache_prefill_cap>(
         "node_cache.prefill_cap", "nodes", 1, 1 << 20,
         "the most that a registration prefills, whatever the table's size", "RFC patch 0003: 4096"),
+    integer<&Design::node_cache_prefill_percent>(
+        "node_cache.prefill_percent", "percent", 0, 100,
+        "for policy prefill_fraction: how much of the raised limit a sparse registration fills",
+        "our own proposal; no kernel has it"),
+    integer<&Design::node_cache_trim_us>(
+        "node_cache.trim_us", "us", 1, 1'000'000'000,
+        "for policy trimmed: how long the cache is left alone before it is trimmed to its limit",
+        "our own proposal; no kernel has it"),
     choice<&Design::node_slab_kind>(
         "node_slab.kind", &slab_choices,
         "kmalloc: nodes come from kmalloc-N. dedicated: from a kmem_cache of their own, which SLUB "
@@ -130,6 +143,48 @@ const std::array<Knob, 16> table{{
         "ring_exit.delay_us", "us", 0, 10'000'000,
         "from close of a ring to the start of its exit work, on another CPU",
         "up to 27.5 ms from close to the end of exit work seen on 6.17; an input"),
+    choice<&Design::node_references>(
+        "node.references", &reference_choices,
+        "what counts the users of a node that is switched once a call: a plain number under "
+        "uring_lock, an atomic, or a percpu_ref, which needs percpu memory and an RCU grace period",
+        "percpu up to 6.3; atomic with b8fb5b4fdd67 (patch 01 of the 2023 series), plain with "
+        "ef8ae64ffa95 (05)"),
+    boolean<&Design::node_list_lock>(
+        "node.list_lock", "the list of switched nodes has a spinlock (rsrc_ref_lock)",
+        "up to 6.3; removed by 0a4813b1abdf (06)"),
+    boolean<&Design::node_inline_item>(
+        "node.inline_item",
+        "the first thing to put lies in the node itself; off: an allocation for each",
+        "off up to 6.3; on with ff7c75ecaa9e (08)"),
+    boolean<&Design::node_deferred_free>(
+        "node.deferred_free",
+        "nodes whose last user is gone are released by a delayed work; off: on the spot",
+        "on up to 6.3; off with 36b9818a5a84 (09)"),
+    boolean<&Design::node_data_atomic>(
+        "node.data_atomic", "a node's reference on its table is an atomic",
+        "up to 6.3; plain with 757ef4682b6a (12)"),
+    integer<&Design::node_put_delay_us>(
+        "node.put_delay_us", "us", 0, 60'000'000,
+        "how long the delayed work waits after the first node came to its list",
+        "HZ jiffies, io_rsrc_node_ref_zero (6.1)"),
+    integer<&Design::kernel_hz>(
+        "kernel.hz", "ticks/s", 100, 1000,
+        "CONFIG_HZ: the length of a jiffy, and so of RCU grace periods",
+        "250 in Debian's and Ubuntu's kernels of that time, 1000 in Arch's and Fedora's"),
+    integer<&Design::possible_cpus>(
+        "kernel.possible_cpus", "CPUs", 0, 8192,
+        "CPUs that percpu memory has a copy for; 0: as the machine says",
+        "cpu_possible_mask; firmware often announces more than are there"),
+    boolean<&Design::buffer_imu_cache>(
+        "buffers.imu_cache",
+        "structures of registered buffers of up to 32 segments come from a cache of the ring (128)",
+        "io_alloc_imu, 6.15+"),
+    boolean<&Design::buffer_coalesce>(
+        "buffers.coalesce", "a buffer of huge pages keeps one segment a huge page, not one a page",
+        "io_coalesce_buffer, from a8edbb424b13 (6.12) on"),
+    boolean<&Design::buffer_clone>("buffers.clone",
+                                   "a ring can take over the registered buffers of another",
+                                   "IORING_REGISTER_CLONE_BUFFERS, 6.12+"),
 }};
 
 } // namespace
@@ -179,6 +234,29 @@ std::vector<std::string_view> knob_names() {
     return names;
 }
 
+namespace {
+
+/// The knobs of nodes that are switched once a call.
+void add_switched_conflicts(const Design& design, std::vector<std::string>& lines) {
+    const bool touched = design.node_references != NodeReferences::plain || design.node_list_lock ||
+                         !design.node_inline_item || design.node_deferred_free ||
+                         design.node_data_atomic;
+    if (touched && design.node_lifetime != NodeLifetime::per_ring_switched) {
+        lines.emplace_back("node.references, node.list_lock, node.inline_item, node.deferred_free and "
+                           "node.data_atomic need node.lifetime per_ring_switched");
+    }
+    if (design.node_references == NodeReferences::percpu && !design.node_deferred_free) {
+        lines.emplace_back("node.references percpu needs node.deferred_free: the last reference goes "
+                           "in a softirq, which must not free files");
+    }
+    if (design.node_deferred_free && design.node_cache_limit > 0) {
+        lines.emplace_back("node.deferred_free needs node_cache.limit 0: the cache is under "
+                           "uring_lock, which the delayed work does not hold");
+    }
+}
+
+} // namespace
+
 std::vector<std::string> conflicts(const Design& design) {
     std::vector<std::string> lines;
     if (design.node_cache_refill_batch > 1 && design.node_cache_limit == 0) {
@@ -189,11 +267,26 @@ std::vector<std::string> conflicts(const Design& design) {
         lines.emplace_back("node_cache.refill_batch above 1 needs node_slab.kind dedicated: "
                            "kmem_cache_alloc_bulk needs a kmem_cache");
     }
-    if (design.node_lifetime == NodeLifetime::per_ring &&
+    if (design.node_lifetime != NodeLifetime::per_node &&
         design.node_cache_prefill != Prefill::never) {
         lines.emplace_back("node_cache.prefill needs node.lifetime per_node: with one node a ring an "
                            "install takes none");
     }
+    const std::string_view policy = design.node_cache_policy;
+    if (design.node_lifetime != NodeLifetime::per_node && policy != "io_alloc_cache") {
+        lines.push_back("node_cache.policy " + std::string(policy) +
+                        " needs node.lifetime per_node: with one node a ring an install takes none");
+    }
+    const bool prefills = policy == "embedded" || policy == "per_cpu" || policy == "prefill_fraction";
+    if (prefills && design.node_cache_prefill != Prefill::never) {
+        lines.push_back("node_cache.policy " + std::string(policy) +
+                        " knows no node_cache.prefill: it must be never");
+    }
+    if ((policy == "embedded" || policy == "per_cpu") && design.node_cache_refill_batch > 1) {
+        lines.push_back("node_cache.policy " + std::string(policy) +
+                        " knows no node_cache.refill_batch: it must be 1");
+    }
+    add_switched_conflicts(design, lines);
     return lines;
 }
 

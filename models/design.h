@@ -10,13 +10,16 @@
 namespace uringsim::models {
 
 /// How long an rsrc node lives, and who frees it.
-enum class NodeLifetime : std::uint8_t { per_ring, per_node };
+enum class NodeLifetime : std::uint8_t { per_ring, per_node, per_ring_switched };
 
 /// Which registrations fill the node cache ahead of use.
 enum class Prefill : std::uint8_t { never, always, flag };
 
 /// Where rsrc nodes are allocated.
 enum class NodeSlab : std::uint8_t { kmalloc, dedicated };
+
+/// What counts the users of a node that is switched once a call.
+enum class NodeReferences : std::uint8_t { plain, atomic, percpu };
 
 /// How the kernel is built: every choice that a run may make, with the values of Linux 6.18.
 /// Declared once more in knob_table(), which is what users see.
@@ -31,6 +34,8 @@ struct Design {
     std::int64_t node_cache_refill_batch = 1;
     Prefill node_cache_prefill = Prefill::never;
     std::int64_t node_cache_prefill_cap = 4096;
+    std::int64_t node_cache_prefill_percent = 25;
+    std::int64_t node_cache_trim_us = 10000;
     NodeSlab node_slab_kind = NodeSlab::kmalloc;
     bool node_slab_account = false;
     std::int64_t node_slab_prime = 0;
@@ -40,6 +45,17 @@ struct Design {
     bool install_path_6_15 = true;
     bool file_table_tags = false;
     std::int64_t ring_exit_delay_us = 27500;
+    NodeReferences node_references = NodeReferences::plain;
+    bool node_list_lock = false;
+    bool node_inline_item = true;
+    bool node_deferred_free = false;
+    bool node_data_atomic = false;
+    std::int64_t node_put_delay_us = 1'000'000;
+    std::int64_t kernel_hz = 250;
+    std::int64_t possible_cpus = 0;
+    bool buffer_imu_cache = true;
+    bool buffer_coalesce = true;
+    bool buffer_clone = true;
 };
 
 enum class KnobType : std::uint8_t { integer, boolean, choice };

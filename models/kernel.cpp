@@ -17,6 +17,7 @@ sim::EngineConfig engine_config(const Machine& machine) {
     sim::EngineConfig config;
     config.cpus = static_cast<std::uint16_t>(machine.cpus);
     config.geometry = machine.memory;
+    config.time_slice = machine.cycles_of_us(machine.time_slice_us);
     config.geometry.aging_idle = machine.cycles_of_us(machine.aging_idle_us);
     config.primitives.memory = {
         .l2 = id(Primitive::line_l2),
@@ -41,6 +42,25 @@ sim::CostTable cost_table(const Machine& machine) {
     return costs;
 }
 
+std::uint32_t possible_cpus(const Design& design, const Machine& machine) {
+    const std::int64_t given =
+        design.possible_cpus > 0 ? design.possible_cpus : machine.possible_cpus;
+    return static_cast<std::uint32_t>(given > 0 ? given : machine.cpus);
+}
+
+RcuTiming rcu_timing(const Design& design, const Machine& machine) {
+    constexpr std::int64_t us_a_second = 1'000'000;
+    constexpr std::int64_t softirq_us = 2000; // MAX_SOFTIRQ_TIME
+    constexpr std::int64_t batch_us = 3000;   // rcu_resched_ns
+    RcuTiming timing;
+    timing.hz = design.kernel_hz;
+    timing.jiffy = machine.cycles_of_us(us_a_second) / design.kernel_hz;
+    timing.possible_cpus = possible_cpus(design, machine);
+    timing.softirq_limit = machine.cycles_of_us(softirq_us);
+    timing.batch_limit = machine.cycles_of_us(batch_us);
+    return timing;
+}
+
 /// The name of the slab cache that the design's rsrc nodes come from.
 std::string node_slab_name(const Design& design) {
     const auto bytes = static_cast<std::uint32_t>(design.node_bytes);
@@ -62,8 +82,12 @@ Kernel::Kernel(const Design& design, const Machine& machine, std::uint64_t seed)
     , pages_(engine_.cpus())
     , memory_({static_cast<std::uint32_t>(machine.cpus), engine_.cpus(), pages_, seed,
                design.slab_freelist_random})
+    , percpu_(possible_cpus(design, machine))
+    , rcu_(engine_, rcu_timing(design, machine))
+    , workqueue_(engine_)
     , code_(engine_.cpus())
-    , exit_task_work_(engine_.cpus()) {
+    , exit_task_work_(engine_.cpus())
+    , node_footprint_(rsrc_node_footprint(design, percpu_.possible_cpus())) {
     const auto bytes = static_cast<std::uint32_t>(design_.node_bytes);
     memory_.count_as_nodes(node_slab_name(design_));
     node_slab_ = design_.node_slab_kind == NodeSlab::kmalloc
@@ -131,6 +155,11 @@ void Kernel::run_exit_task_work(sim::Cpu& cpu) {
     });
 }
 
+void Kernel::note_rsrc_nodes(std::uint64_t nodes) {
+    peaks_.nodes_live = std::max(peaks_.nodes_live, nodes);
+    peaks_.live_bytes = std::max(peaks_.live_bytes, nodes * node_footprint_);
+}
+
 void Kernel::note_memory() {
     std::uint64_t live = 0;
     std::uint64_t cached = 0;
@@ -140,8 +169,12 @@ void Kernel::note_memory() {
         cached += ring->node_cache().cached();
         arrays += ring->node_cache().array_bytes();
     }
+    if (const auto share = node_cache_share_.lock()) {
+        cached += share->cached();
+        arrays += share->array_bytes();
+    }
     const std::uint64_t slot = node_slab_->geometry().slot_bytes;
-    peaks_.nodes_live = std::max(peaks_.nodes_live, live);
+    note_rsrc_nodes(live);
     peaks_.nodes_cached = std::max(peaks_.nodes_cached, cached);
     peaks_.node_array_bytes = std::max(peaks_.node_array_bytes, arrays);
     peaks_.retained_bytes = std::max(peaks_.retained_bytes, cached * slot + arrays);
@@ -178,6 +211,16 @@ std::vector<std::string> Kernel::audit() const {
     if (live != task_nodes) {
         problems.push_back(std::to_string(live - task_nodes) +
                            " slab objects live after the last ring's exit");
+    }
+    if (pinned_.pins() != 0 || pinned_.accounted_pages() != 0) {
+        problems.push_back(std::to_string(pinned_.pins()) + " pins and " +
+                           std::to_string(pinned_.accounted_pages()) +
+                           " accounted pages left after the last ring's exit");
+    }
+    if (percpu_.bytes_in_use() != 0 || rcu_.pending() != 0) {
+        problems.push_back(std::to_string(percpu_.bytes_in_use()) + " bytes of percpu memory and " +
+                           std::to_string(rcu_.pending()) +
+                           " RCU callbacks left after the last ring's exit");
     }
     if (memory_.array_bytes() != 0 || pages_.bytes_in_use() != slab_bytes) {
         problems.push_back(std::to_string(memory_.array_bytes()) + " bytes of arrays and " +

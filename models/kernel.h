@@ -4,6 +4,10 @@
 #include "models/machine.h"
 #include "models/mm/kmalloc.h"
 #include "models/mm/page_allocator.h"
+#include "models/mm/percpu_memory.h"
+#include "models/sched/rcu.h"
+#include "models/sched/workqueue.h"
+#include "models/uring/buffer_table.h"
 #include "models/uring/file.h"
 #include "models/uring/ring.h"
 #include "sim/engine.h"
@@ -31,6 +35,7 @@ struct MemoryPeaks {
     std::uint64_t nodes_cached = 0;      ///< in caches of live rings
     std::uint64_t node_array_bytes = 0;  ///< pointer arrays of those caches
     std::uint64_t retained_bytes = 0;    ///< cached nodes and their pointer arrays together
+    std::uint64_t live_bytes = 0; ///< of nodes in use or waiting to be freed, with all that is theirs
 };
 
 /// One simulated kernel: the state that all its CPUs share.
@@ -47,8 +52,19 @@ class Kernel {
     const sim::Engine& engine() const { return engine_; }
     Kmalloc& memory() { return memory_; }
     PageAllocator& pages() { return pages_; }
+    PercpuMemory& percpu() { return percpu_; }
+    const PercpuMemory& percpu() const { return percpu_; }
+    Rcu& rcu() { return rcu_; }
+    const Rcu& rcu() const { return rcu_; }
+    Workqueue& workqueue() { return workqueue_; }
+    PinnedMemory& pinned() { return pinned_; }
+    const PinnedMemory& pinned() const { return pinned_; }
     KmemCache& node_slab() { return *node_slab_; }
     KmemCache& request_slab() { return *request_slab_; }
+    /// What the node cache of a new ring is built from.
+    NodeCacheContext node_cache_context() {
+        return {design_, memory_, *node_slab_, node_cache_share_, exits_, machine_.mhz};
+    }
     CodePaths& code(const sim::Cpu& cpu) { return code_.at(cpu.id()); }
 
     /// Makes what is there before the program starts: the resident slabs of other users.
@@ -74,7 +90,12 @@ class Kernel {
 
     /// Notes the high-water marks; called where they can rise.
     void note_memory();
+    /// Notes how many nodes a ring has that are in use or wait to be freed.
+    void note_rsrc_nodes(std::uint64_t nodes);
     const MemoryPeaks& peaks() const { return peaks_; }
+
+    /// What one node costs in memory, with all that is allocated for it.
+    std::uint64_t node_footprint() const { return node_footprint_; }
 
     /// What went wrong with conservation; empty when all is accounted for. Call it after the run.
     std::vector<std::string> audit() const;
@@ -96,15 +117,21 @@ class Kernel {
     sim::Engine engine_;
     PageAllocator pages_;
     Kmalloc memory_;
+    PercpuMemory percpu_;
+    Rcu rcu_;
+    Workqueue workqueue_;
+    PinnedMemory pinned_{memory_};
     KmemCache* node_slab_ = nullptr;
     KmemCache* request_slab_ = nullptr;
     std::vector<CodePaths> code_;
     std::deque<File> files_;
+    std::weak_ptr<NodeCacheShare> node_cache_share_;
     std::vector<std::unique_ptr<Ring>> rings_;
-    std::vector<std::unique_ptr<sim::Task>> exits_;
+    std::vector<std::unique_ptr<sim::Task>> exits_; ///< and other deferred work
     std::vector<std::vector<ExitTaskWork>> exit_task_work_; ///< by CPU, oldest first
     std::vector<std::string> problems_;
     MemoryPeaks peaks_;
+    std::uint64_t node_footprint_ = 0;
 };
 
 } // namespace uringsim::models

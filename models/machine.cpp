@@ -18,6 +18,13 @@ std::string_view name(Provenance provenance) {
     return "assumed";
 }
 
+CostRange cost_range(Primitive primitive, bool instructions) {
+    constexpr double instructions_a_cycle = 100;
+    const PrimitiveInfo& row = info(primitive);
+    return instructions ? CostRange{0, instructions_a_cycle * row.max_cycles}
+                        : CostRange{row.min_cycles, row.max_cycles};
+}
+
 Machine::Machine() {
     for (const PrimitiveInfo& row : primitive_table()) {
         Cost& entry = cost(row.id);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace uringsim::models {
 
@@ -22,15 +23,28 @@ struct Cost {
     std::string source;
 };
 
+/// What a cost may be. Cycles stay within the primitive's physical range. Under an instruction
+/// clock nothing is known of memory, so a cost may be 0, and a slow path of many cheap instructions
+/// may count many times its cycles.
+struct CostRange {
+    double min = 0;
+    double max = 0;
+};
+CostRange cost_range(Primitive primitive, bool instructions);
+
 /// A machine: clock, CPUs, caches, and the cost of every primitive.
 struct Machine {
     std::string name;
     std::string summary;
     std::int64_t mhz = 3600;
+    bool instructions = false;       ///< costs are instructions (an instruction clock), not cycles
     std::int64_t cpus = 20;          ///< CPUs that the kernel sees: decides slab orders
+    std::int64_t possible_cpus = 0;  ///< copies of percpu memory; 0: as many as `cpus`
+    std::int64_t time_slice_us = 3000; ///< how long tasks that share a CPU keep it in turn
     sim::MemoryGeometry memory;
     std::int64_t aging_idle_us = 1000; ///< an idle gap at least this long cools the caches
     std::array<Cost, primitive_count> costs;
+    std::vector<Primitive> free_costs; ///< those that `calibrate` may choose; in the file's order
 
     /// All costs at the defaults of the primitive table, marked as assumed.
     Machine();

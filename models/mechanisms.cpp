@@ -9,7 +9,8 @@ std::string_view name(Mechanism mechanism) {
         "scheduler",    "user",     "system_call",    "request",     "msg_ring",
         "completion",   "overflow", "file_table",     "file_reference", "node",
         "node_cache",   "node_prefill", "slab",       "slab_growth", "memcg",
-        "pages",        "ring_setup",   "ring_exit"};
+        "pages",        "ring_setup",   "ring_exit",  "percpu",      "rcu",
+        "workqueue",    "buffers"};
     return names.at(static_cast<std::size_t>(mechanism));
 }
 

@@ -28,6 +28,10 @@ enum class Mechanism : std::uint16_t {
     pages,
     ring_setup,
     ring_exit,
+    percpu,
+    rcu,
+    workqueue,
+    buffers,
     count_
 };
 

@@ -16,6 +16,8 @@ constexpr std::string_view split_source =
 constexpr std::string_view slub_source =
     "prototype fit to the RFC's figures; order of size from the 2015 bulk-allocation figures "
     "(42 cycles a fast path)";
+constexpr std::string_view updates_source =
+    "assumed; the 2023 figures determine only the sum of an update's fixed costs";
 constexpr std::string_view assumed = "assumed; no published figure depends on it";
 
 constexpr std::array<PrimitiveInfo, primitive_count> table{{
@@ -76,7 +78,7 @@ constexpr std::array<PrimitiveInfo, primitive_count> table{{
     {P::install_path_6_15, "install_path_6_15", 13.3, 0, 40,
      "what an install costs more from 6.15 on and no known step explains",
      "the difference between 7029acd8 (114.4 ns) and 6.18-rc4 (119.4 ns) less the cache's miss"},
-    {P::files_update_call, "files_update_call", 300, 100, 1500,
+    {P::files_update_call, "files_update_call", 300, 30, 1500,
      "__io_sqe_files_update: the call, without its slots", "prototype fit: 190 ns with the entry"},
     {P::fixed_file_remove, "fixed_file_remove", 100, 30, 250,
      "remove one installed file: copy the fd, clear slot and bit", "prototype fit: 33 ns a slot"},
@@ -138,6 +140,47 @@ constexpr std::array<PrimitiveInfo, primitive_count> table{{
     {P::ring_exit, "ring_exit", 36000, 3600, 3600000,
      "io_ring_exit_work without its slots; on another CPU", assumed},
     {P::ring_exit_slot, "ring_exit_slot", 20, 5, 100, "ring exit: one installed file dropped",
+     assumed},
+    {P::percpu_alloc, "percpu_alloc", 400, 80, 2500,
+     "pcpu_alloc without its loop: mutex, pcpu_lock, search of the chunk's bitmap", updates_source},
+    {P::percpu_zero_cpu, "percpu_zero_cpu", 26, 4, 120,
+     "pcpu_alloc: find and clear the copy of one possible CPU",
+     "2.8 - 5.8 ns a CPU in a dense loop in a VM; remote lines add to it"},
+    {P::percpu_populate_page, "percpu_populate_page", 300, 100, 2000,
+     "pcpu_populate_chunk: one page for one possible CPU, allocated and mapped", assumed},
+    {P::percpu_free, "percpu_free", 300, 50, 2500,
+     "free_percpu: pcpu_lock, bitmap and block hints", updates_source},
+    {P::percpu_count, "percpu_count", 8, 2, 30, "percpu_ref_get or _put, percpu mode", assumed},
+    {P::percpu_ref_kill, "percpu_ref_kill", 60, 20, 300,
+     "percpu_ref_kill_and_confirm, without call_rcu", assumed},
+    {P::percpu_sum_cpu, "percpu_sum_cpu", 26, 4, 120,
+     "percpu_ref_switch_to_atomic_rcu: find and add the counter of one possible CPU",
+     "2.5 - 3.6 ns a CPU in a dense loop in a VM; remote lines add to it"},
+    {P::atomic_count, "atomic_count", 20, 5, 60, "one atomic change of a count", "as file_get"},
+    {P::spinlock, "spinlock", 40, 15, 150, "take and drop a spinlock, interrupts off", assumed},
+    {P::call_rcu, "call_rcu", 80, 20, 400, "call_rcu: queue one callback", assumed},
+    {P::rcu_callback, "rcu_callback", 40, 10, 200,
+     "rcu_do_batch: take one callback and call it, without what it does", assumed},
+    {P::softirq, "softirq", 500, 150, 3000, "enter and leave softirq context with rcu_core",
+     assumed},
+    {P::work_queue, "work_queue", 250, 60, 1500, "mod_delayed_work: arm or move the timer", assumed},
+    {P::work_start, "work_start", 500, 100, 4000, "a kworker takes up a work", assumed},
+    {P::put_work_node, "put_work_node", 300, 30, 6000,
+     "io_rsrc_put_work: one node, without what is charged elsewhere: the walk over nodes that have "
+     "cooled for a second, and a free_percpu that searches long bitmaps",
+     "assumed; determined only by the difference between pinned and not on the big box of 2023"},
+    {P::buffers_register_call, "buffers_register_call", 500, 100, 4000,
+     "io_sqe_buffers_register, without its memory and buffers", assumed},
+    {P::buffer_register, "buffer_register", 150, 40, 800,
+     "io_sqe_buffer_register: checks and bookkeeping of one buffer", assumed},
+    {P::pin_call, "pin_call", 700, 200, 3000, "pin_user_pages: the call, with mmap_lock", assumed},
+    {P::pin_page, "pin_page", 60, 20, 300, "pin one page: page-table walk and one atomic", assumed},
+    {P::pin_huge_page, "pin_huge_page", 80, 20, 400, "pin one huge page: one atomic for all of it",
+     assumed},
+    {P::pin_tail_page, "pin_tail_page", 3, 1, 20,
+     "enter one page of a huge page into the array, and look at it when coalescing", assumed},
+    {P::unpin_page, "unpin_page", 40, 10, 300, "unpin_user_folio", assumed},
+    {P::memlock_account, "memlock_account", 40, 10, 200, "charge pages to RLIMIT_MEMLOCK: atomics",
      assumed},
 }};
 

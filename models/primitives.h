@@ -86,6 +86,32 @@ enum class Primitive : std::uint16_t {
     // ring exit
     ring_exit,
     ring_exit_slot,
+    // percpu memory and percpu_ref
+    percpu_alloc,
+    percpu_zero_cpu,
+    percpu_populate_page,
+    percpu_free,
+    percpu_count,
+    percpu_ref_kill,
+    percpu_sum_cpu,
+    atomic_count,
+    spinlock,
+    // RCU, softirqs, workqueues
+    call_rcu,
+    rcu_callback,
+    softirq,
+    work_queue,
+    work_start,
+    put_work_node,
+    // registered buffers
+    buffers_register_call,
+    buffer_register,
+    pin_call,
+    pin_page,
+    pin_huge_page,
+    pin_tail_page,
+    unpin_page,
+    memlock_account,
     count_
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <set>
@@ -114,32 +115,78 @@ void read_memory(ObjectReader& reader, models::Machine& machine, Diagnostics& di
     memory.finish();
 }
 
+std::string unknown_primitive(std::string_view name) {
+    std::vector<std::string_view> names;
+    for (const models::PrimitiveInfo& row : models::primitive_table()) {
+        names.push_back(row.name);
+    }
+    std::string message = "there is no such primitive; `uringsim list primitives` names all";
+    if (const auto near = did_you_mean(name, names)) {
+        message += fmt::format("; did you mean \"{}\"?", *near);
+    }
+    return message;
+}
+
+void read_free_cost(const JsonNode& node, models::Machine& machine, Diagnostics& diagnostics) {
+    const auto name = get_name(node, diagnostics);
+    if (!name) {
+        return;
+    }
+    const auto primitive = models::find_primitive(*name);
+    if (!primitive) {
+        node.report(unknown_primitive(*name), diagnostics);
+    } else if (std::ranges::find(machine.free_costs, *primitive) != machine.free_costs.end()) {
+        node.report("given twice", diagnostics);
+    } else if (models::info(*primitive).min_cycles >= models::info(*primitive).max_cycles) {
+        node.report("has no price, so that there is nothing to choose", diagnostics);
+    } else {
+        machine.free_costs.push_back(*primitive);
+    }
+}
+
+/// What `calibrate` may choose, and what it wrote down when it did.
+void read_calibration(ObjectReader& reader, models::Machine& machine, Diagnostics& diagnostics) {
+    const JsonNode* object = reader.optional_object("calibration");
+    if (object == nullptr) {
+        return;
+    }
+    ObjectReader calibration(*object, diagnostics);
+    if (const JsonNode* free = calibration.array("free", 1)) {
+        for (const JsonNode& node : free->children()) {
+            read_free_cost(node, machine, diagnostics);
+        }
+    }
+    if (const JsonNode* figures = calibration.optional_array("figures")) {
+        for (const JsonNode& node : figures->children()) {
+            get_name(node, diagnostics);
+        }
+    }
+    calibration.finish();
+}
+
 void read_cost(const JsonNode& node, models::Machine& machine, Diagnostics& diagnostics) {
     static constexpr std::array<std::string_view, 4> provenances{"published", "fitted", "measured",
                                                                  "assumed"};
     const auto primitive = models::find_primitive(node.key());
     if (!primitive) {
-        std::vector<std::string_view> names;
-        for (const models::PrimitiveInfo& row : models::primitive_table()) {
-            names.push_back(row.name);
-        }
-        std::string message = "there is no such primitive; `uringsim list primitives` names all";
-        if (const auto near = did_you_mean(node.key(), names)) {
-            message += fmt::format("; did you mean \"{}\"?", *near);
-        }
-        node.report_key(message, diagnostics);
+        node.report_key(unknown_primitive(node.key()), diagnostics);
         return;
     }
-    const models::PrimitiveInfo& row = models::info(*primitive);
     ObjectReader reader(node, diagnostics);
     models::Cost& cost = machine.cost(*primitive);
-    const NumberRange range{row.min_cycles, row.max_cycles, "cycles"};
+    if (const auto provenance = reader.choice("provenance", provenances)) {
+        cost.provenance = static_cast<models::Provenance>(*provenance);
+    }
+    // The ranges are of one kind of core: another one, its mitigations, or a virtual machine may
+    // well be slower, and what was measured there is a fact.
+    constexpr double measured_factor = 4;
+    const models::CostRange allowed = models::cost_range(*primitive, machine.instructions);
+    const bool measured = cost.provenance == models::Provenance::measured;
+    const NumberRange range{measured ? allowed.min / measured_factor : allowed.min,
+                            measured ? allowed.max * measured_factor : allowed.max, "cycles"};
     if (const auto cycles = reader.number("cycles", range)) {
         cost.millicycles =
             std::llround(*cycles * static_cast<double>(sim::millicycles_per_cycle));
-    }
-    if (const auto provenance = reader.choice("provenance", provenances)) {
-        cost.provenance = static_cast<models::Provenance>(*provenance);
     }
     cost.source = reader.string_or("source", "");
     reader.finish();
@@ -195,14 +242,22 @@ std::optional<models::Machine> read_machine(const JsonNode& root, Diagnostics& d
     const std::size_t reported_before = diagnostics.size();
     constexpr std::int64_t max_mhz = 10'000;
     constexpr std::int64_t max_cpus = 1024;
+    constexpr std::int64_t max_possible_cpus = 8192;
+    constexpr std::int64_t max_slice_us = 1'000'000;
     models::Machine machine;
     ObjectReader reader(root, diagnostics);
     reader.ignore("$schema");
     machine.name = reader.name("name").value_or("");
     machine.summary = reader.string_or("summary", "");
+    static constexpr std::array<std::string_view, 2> clocks{"cycles", "instructions"};
+    machine.instructions = reader.choice_or("clock", clocks, 0) == 1;
     machine.mhz = reader.integer("frequency_mhz", {100, max_mhz, "MHz"}).value_or(1000);
     machine.cpus = reader.integer("cpus", {1, max_cpus, "CPUs"}).value_or(1);
+    machine.possible_cpus = reader.integer_or("possible_cpus", {1, max_possible_cpus, "CPUs"}, 0);
+    machine.time_slice_us =
+        reader.integer_or("time_slice_us", {0, max_slice_us, "us"}, machine.time_slice_us);
     read_memory(reader, machine, diagnostics);
+    read_calibration(reader, machine, diagnostics);
     if (const JsonNode* costs = reader.object("costs")) {
         for (const JsonNode& node : costs->children()) {
             read_cost(node, machine, diagnostics);

@@ -116,6 +116,59 @@ op::Any read_remove_files(ObjectReader& reader, const ValueReader& values) {
     return result;
 }
 
+/// The buffers of an operation: equal ones, or empty slots.
+models::UserBuffer read_buffer(ObjectReader& reader, const ValueReader& values) {
+    constexpr std::int64_t max_bytes = 1LL << 31;
+    constexpr std::int64_t max_offset = 4095;
+    static constexpr std::array<std::string_view, 2> pages_names{"small", "huge"};
+    models::UserBuffer buffer;
+    buffer.present = !reader.boolean_or("empty", false);
+    buffer.bytes = values.integer_or(reader, "bytes", {0, max_bytes, "bytes"}, 4096);
+    buffer.offset = values.integer_or(reader, "page_offset", {0, max_offset, "bytes"}, 0);
+    buffer.pages =
+        static_cast<models::UserBuffer::Pages>(reader.choice_or("pages", pages_names, 0));
+    buffer.tag = static_cast<std::uint64_t>(
+        reader.integer_or("tag", {0, std::numeric_limits<std::int64_t>::max()}, 0));
+    return buffer;
+}
+
+constexpr IntegerRange buffer_range{0, 1LL << 20, "buffers"};
+
+op::Any read_register_buffers(ObjectReader& reader, const ValueReader& values) {
+    op::RegisterBuffers result{};
+    result.ring = values.ring(reader, "ring");
+    result.count = values.required_integer(reader, "count", buffer_range);
+    result.buffer = read_buffer(reader, values);
+    result.expect = values.expect(reader);
+    return result;
+}
+
+op::Any read_update_buffers(ObjectReader& reader, const ValueReader& values) {
+    op::UpdateBuffers result{};
+    result.ring = values.ring(reader, "ring");
+    result.first = values.integer_or(reader, "first", buffer_range, 0);
+    result.count = values.integer_or(reader, "count", buffer_range, 1);
+    result.buffer = read_buffer(reader, values);
+    result.expect = values.expect(reader);
+    return result;
+}
+
+op::Any read_unregister_buffers(ObjectReader& reader, const ValueReader& values) {
+    return op::UnregisterBuffers{values.ring(reader, "ring"), values.expect(reader)};
+}
+
+op::Any read_clone_buffers(ObjectReader& reader, const ValueReader& values) {
+    op::CloneBuffers result{};
+    result.ring = values.ring(reader, "ring");
+    result.from = values.ring(reader, "from");
+    result.expect = values.expect(reader);
+    return result;
+}
+
+op::Any read_set_rlimit_memlock(ObjectReader& reader, const ValueReader& values) {
+    return op::SetRlimitMemlock{values.required_integer(reader, "bytes", {0, max_u32, "bytes"})};
+}
+
 op::Any read_nop(ObjectReader& reader, const ValueReader& values) {
     op::Nop result{};
     result.ring = values.ring(reader, "ring");
@@ -238,12 +291,13 @@ op::Any read_fail_alloc(ObjectReader& reader, const ValueReader& values) {
 }
 
 op::Any read_assert(ObjectReader& reader, const ValueReader& values) {
-    static constexpr std::array<std::string_view, 8> names{
+    static constexpr std::array<std::string_view, 11> names{
         "cq_ready",   "cq_overflowed", "cq_dropped",    "files_installed",
-        "files_held", "nodes_cached",  "node_capacity", "rings_alive"};
+        "files_held", "nodes_cached",  "node_capacity", "rings_alive",
+        "buffers_installed", "pins", "pages_accounted"};
     op::Assert result{};
     result.quantity = static_cast<op::Quantity>(reader.choice("quantity", names).value_or(0));
-    if (result.quantity != op::Quantity::rings_alive) {
+    if (!op::is_global(result.quantity)) {
         result.ring = values.ring(reader, "ring");
     }
     result.equals = values.required_integer(reader, "equals", {0, max_u32});
@@ -270,6 +324,11 @@ constexpr std::array operations{
     OperationRow{"unregister_files", &read_unregister_files},
     OperationRow{"update_files", &read_update_files},
     OperationRow{"remove_files", &read_remove_files},
+    OperationRow{"register_buffers", &read_register_buffers},
+    OperationRow{"update_buffers", &read_update_buffers},
+    OperationRow{"unregister_buffers", &read_unregister_buffers},
+    OperationRow{"clone_buffers", &read_clone_buffers},
+    OperationRow{"set_rlimit_memlock", &read_set_rlimit_memlock},
     OperationRow{"nop", &read_nop},
     OperationRow{"send_fd", &read_send_fd},
     OperationRow{"send_data", &read_send_data},

@@ -21,6 +21,7 @@ RunState::RunState(const Scenario& the_scenario, models::Kernel& the_kernel)
 ProgramTask::ProgramTask(RunState& run, const TaskSpec& spec, sim::TaskId id, sim::Cpu& cpu)
     : Task(spec.name, id, cpu), run_(run), spec_(spec) {
     ++run_.tasks_alive;
+    set_movable(!spec.pinned);
 }
 
 sim::Step ProgramTask::step(sim::Cpu& cpu) {
@@ -127,8 +128,54 @@ sim::Step ProgramTask::run(const op::RegisterFileAllocRange& op, sim::Cpu& cpu) 
 }
 
 sim::Step ProgramTask::run(const op::UnregisterFiles& op, sim::Cpu& cpu) {
-    check(cpu, models::unregister_files(cpu, run_.kernel, ring(op.ring)), op.expect,
-          "unregister_files");
+    return unregister(cpu, op.ring, models::UnregisterCall::Table::files, op.expect,
+                      "unregister_files");
+}
+
+sim::Step ProgramTask::unregister(sim::Cpu& cpu, std::size_t index,
+                                  models::UnregisterCall::Table table, const Expect& expect,
+                                  const char* what) {
+    if (stage_ == Stage::idle) {
+        unregister_.begin(ring(index), table);
+        stage_ = Stage::enter;
+    }
+    if (unregister_.step(cpu, run_.kernel, *this) == models::EnterCall::Progress::blocked) {
+        return sim::Step::blocked();
+    }
+    check(cpu, unregister_.result(), expect, what);
+    return advance();
+}
+
+sim::Step ProgramTask::run(const op::RegisterBuffers& op, sim::Cpu& cpu) {
+    const std::vector<models::UserBuffer> buffers(op.count, op.buffer);
+    check(cpu, models::register_buffers(cpu, run_.kernel, ring(op.ring), buffers), op.expect,
+          "register_buffers");
+    return advance();
+}
+
+sim::Step ProgramTask::run(const op::UpdateBuffers& op, sim::Cpu& cpu) {
+    const std::vector<models::UserBuffer> buffers(op.count, op.buffer);
+    const int result =
+        models::register_buffers_update(cpu, run_.kernel, ring(op.ring), op.first, buffers);
+    check(cpu, result, op.expect, "update_buffers");
+    return advance();
+}
+
+sim::Step ProgramTask::run(const op::UnregisterBuffers& op, sim::Cpu& cpu) {
+    return unregister(cpu, op.ring, models::UnregisterCall::Table::buffers, op.expect,
+                      "unregister_buffers");
+}
+
+sim::Step ProgramTask::run(const op::CloneBuffers& op, sim::Cpu& cpu) {
+    const int result =
+        models::register_clone_buffers(cpu, run_.kernel, ring(op.ring), ring(op.from));
+    check(cpu, result, op.expect, "clone_buffers");
+    return advance();
+}
+
+sim::Step ProgramTask::run(const op::SetRlimitMemlock& op, sim::Cpu& /*cpu*/) {
+    constexpr std::uint64_t page_bytes = 4096;
+    run_.kernel.pinned().limit_pages = op.bytes / page_bytes;
     return advance();
 }
 
@@ -476,6 +523,12 @@ std::uint64_t measure(models::Kernel& kernel, models::Ring* ring, op::Quantity q
         return ring->node_cache().capacity();
     case op::Quantity::rings_alive:
         return kernel.rings_alive();
+    case op::Quantity::buffers_installed:
+        return ring->buffers().installed();
+    case op::Quantity::pins:
+        return kernel.pinned().pins();
+    case op::Quantity::pages_accounted:
+        return kernel.pinned().accounted_pages();
     }
     return 0;
 }
@@ -483,7 +536,7 @@ std::uint64_t measure(models::Kernel& kernel, models::Ring* ring, op::Quantity q
 } // namespace
 
 sim::Step ProgramTask::run(const op::Assert& op, sim::Cpu& /*cpu*/) {
-    const bool of_ring = op.quantity != op::Quantity::rings_alive;
+    const bool of_ring = !op::is_global(op.quantity);
     const std::uint64_t value =
         measure(run_.kernel, of_ring ? &ring(op.ring) : nullptr, op.quantity);
     if (value != op.equals) {

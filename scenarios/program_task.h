@@ -66,6 +66,11 @@ class ProgramTask final : public sim::Task {
     sim::Step run(const op::UnregisterFiles& op, sim::Cpu& cpu);
     sim::Step run(const op::UpdateFiles& op, sim::Cpu& cpu);
     sim::Step run(const op::RemoveFiles& op, sim::Cpu& cpu);
+    sim::Step run(const op::RegisterBuffers& op, sim::Cpu& cpu);
+    sim::Step run(const op::UpdateBuffers& op, sim::Cpu& cpu);
+    sim::Step run(const op::UnregisterBuffers& op, sim::Cpu& cpu);
+    sim::Step run(const op::CloneBuffers& op, sim::Cpu& cpu);
+    sim::Step run(const op::SetRlimitMemlock& op, sim::Cpu& cpu);
     sim::Step run(const op::Nop& op, sim::Cpu& cpu);
     sim::Step run(const op::SendFd& op, sim::Cpu& cpu);
     sim::Step run(const op::SendData& op, sim::Cpu& cpu);
@@ -102,6 +107,8 @@ class ProgramTask final : public sim::Task {
     std::vector<Span> installed_spans(models::FileTable& files) const;
 
     models::Ring& ring(std::size_t index) const;
+    sim::Step unregister(sim::Cpu& cpu, std::size_t index, models::UnregisterCall::Table table,
+                         const Expect& expect, const char* what);
     sim::Step advance();
     sim::Step finish(sim::Cpu& cpu);
     bool warming_up() const;
@@ -116,6 +123,7 @@ class ProgramTask final : public sim::Task {
 
     Stage stage_ = Stage::idle;
     models::EnterCall enter_;
+    models::UnregisterCall unregister_;
     std::uint32_t done_ = 0;       ///< requests of the operation that are finished
     std::uint32_t in_batch_ = 0;   ///< requests of the batch under way
     std::uint32_t messages_ = 0;   ///< CQEs that the batch put into the target

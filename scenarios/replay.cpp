@@ -133,6 +133,10 @@ MemoryResult memory_of(models::Kernel& kernel) {
     memory.retained_bytes_peak = peaks.retained_bytes;
     memory.node_slabs_at_end = census.slabs;
     memory.node_slab_bytes_at_end = census.bytes;
+    memory.node_footprint_bytes = kernel.node_footprint();
+    memory.live_bytes_peak = peaks.live_bytes;
+    memory.percpu_bytes_peak = kernel.percpu().peak_bytes();
+    memory.rcu_callbacks_peak = kernel.rcu().peak_pending();
     return memory;
 }
 

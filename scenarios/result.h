@@ -53,6 +53,10 @@ struct MemoryResult {
     std::uint64_t retained_bytes_peak = 0;
     std::uint64_t node_slabs_at_end = 0;
     std::uint64_t node_slab_bytes_at_end = 0;
+    std::uint64_t node_footprint_bytes = 0; ///< one node with all that is allocated for it
+    std::uint64_t live_bytes_peak = 0;      ///< of nodes in use or waiting to be freed
+    std::uint64_t percpu_bytes_peak = 0;    ///< copies for all possible CPUs
+    std::uint64_t rcu_callbacks_peak = 0;   ///< waiting for their grace period at most
 };
 
 /// One effective setting of a run: knob, parameter or machine, as text.

@@ -72,6 +72,23 @@ struct UpdateFiles {
 };
 /// Removes every installed file, a contiguous span of slots at a time.
 struct RemoveFiles { std::size_t ring; Via via; Expect expect; };
+/// Registers `count` equal buffers.
+struct RegisterBuffers {
+    std::size_t ring;
+    std::uint32_t count;
+    models::UserBuffer buffer;
+    Expect expect;
+};
+struct UpdateBuffers {
+    std::size_t ring;
+    std::uint32_t first; ///< slot
+    std::uint32_t count;
+    models::UserBuffer buffer;
+    Expect expect;
+};
+struct UnregisterBuffers { std::size_t ring; Expect expect; };
+struct CloneBuffers { std::size_t ring; std::size_t from; Expect expect; };
+struct SetRlimitMemlock { std::uint64_t bytes; };
 struct Nop { std::size_t ring; Batch batch; bool cqe_skip; };
 
 enum class Slot : std::uint8_t { alloc, sequential, file_index };
@@ -119,9 +136,17 @@ enum class Quantity : std::uint8_t {
     files_held,
     nodes_cached,
     node_capacity,
-    rings_alive
+    rings_alive,
+    buffers_installed,
+    pins,            ///< segments of all rings' buffers
+    pages_accounted  ///< against RLIMIT_MEMLOCK
 };
-/// Stops the run where a quantity differs. `ring` is ignored for rings_alive.
+/// True for what belongs to no single ring.
+constexpr bool is_global(Quantity quantity) {
+    return quantity == Quantity::rings_alive || quantity == Quantity::pins ||
+           quantity == Quantity::pages_accounted;
+}
+/// Stops the run where a quantity differs. `ring` is ignored for those that are global.
 struct Assert { std::size_t ring; Quantity quantity; std::uint64_t equals; };
 /// Notes the state of the ring's node cache in the result.
 struct Snapshot { std::size_t ring; std::string name; };
@@ -135,7 +160,8 @@ struct PhaseEnd { sim::PhaseId phase; };
 using Any = std::variant<CreateRing, EnableRing, CloseRing, RegisterFiles, RegisterFilesSparse,
                          RegisterFileAllocRange, UnregisterFiles, UpdateFiles, RemoveFiles, Nop,
                          SendFd, SendData, Submit, Reap, Poll, EndPoll, Sleep, SetRlimitNofile,
-                         FailAlloc, Assert, Snapshot, RepeatBegin, RepeatEnd, PhaseBegin, PhaseEnd>;
+                         RegisterBuffers, UpdateBuffers, UnregisterBuffers, CloneBuffers,
+                         SetRlimitMemlock, FailAlloc, Assert, Snapshot, RepeatBegin, RepeatEnd, PhaseBegin, PhaseEnd>;
 
 } // namespace op
 
@@ -155,6 +181,7 @@ struct PhaseSpec {
 struct TaskSpec {
     std::string name;
     std::uint16_t cpu = 0;
+    bool pinned = true; ///< false: it moves to an idle CPU when something else wants its own
     std::vector<Instruction> program;
 };
 

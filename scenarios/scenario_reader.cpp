@@ -335,6 +335,7 @@ void read_tasks(ObjectReader& reader, const ValueReader& values) {
         spec.name = task.name("name").value_or("");
         spec.cpu =
             static_cast<std::uint16_t>(values.integer_or(task, "cpu", {0, max_cpu, "cpu"}, 0));
+        spec.pinned = values.integer_or(task, "pinned", {0, 1, "(0: may move, 1: pinned)"}, 1) != 0;
         const JsonNode* program = task.array("program", 1);
         task.finish();
         if (program != nullptr) {

@@ -75,6 +75,10 @@ void Cpu::enqueue(Task& task, Cycles at) {
     if (busy_) {
         return;
     }
+    wake_up(at);
+}
+
+void Cpu::wake_up(Cycles at) {
     if (at > now_) {
         if (at - now_ >= data_.geometry().aging_idle) {
             data_.age();
@@ -90,6 +94,33 @@ void Cpu::enqueue(Task& task, Cycles at) {
     run();
 }
 
+void Cpu::raise(SoftIrq& softirq, Cycles at) {
+    if (softirq.raised_) {
+        return;
+    }
+    softirq.raised_ = true;
+    softirqs_.push_back(&softirq);
+    if (!busy_) {
+        wake_up(at);
+    }
+}
+
+void Cpu::serve_softirqs() {
+    if (current_ == nullptr) {
+        load_account(PhaseId::outside, TaskId{0}, primitives_->scheduler); // nobody is interrupted
+    }
+    const std::size_t raised = softirqs_.size();
+    for (std::size_t i = 0; i < raised; ++i) {
+        SoftIrq& softirq = *softirqs_[i];
+        if (softirq.serve(*this)) {
+            softirqs_.push_back(&softirq);
+        } else {
+            softirq.raised_ = false;
+        }
+    }
+    softirqs_.erase(softirqs_.begin(), softirqs_.begin() + static_cast<std::ptrdiff_t>(raised));
+}
+
 void Cpu::fire(Cycles /*now*/) {
     run();
 }
@@ -97,20 +128,26 @@ void Cpu::fire(Cycles /*now*/) {
 void Cpu::run() {
     busy_ = true;
     for (;;) {
-        if (current_ == nullptr) {
-            if (run_queue_.empty()) {
-                break;
+        if (!softirqs_.empty()) {
+            serve_softirqs();
+        } else {
+            if (current_ == nullptr) {
+                if (run_queue_.empty()) {
+                    break;
+                }
+                const Cycles before = now_;
+                switch_to(run_queue_.front());
+                if (now_ > before && !may_continue()) {
+                    engine_->schedule(*this, now_); // the switch took time in which others act
+                    return;
+                }
             }
-            const Cycles before = now_;
-            switch_to(run_queue_.front());
-            if (now_ > before && !may_continue()) {
-                engine_->schedule(*this, now_); // the switch took time in which others act
-                return;
+            const Step step = current_->step(*this);
+            if (step.kind != Step::Kind::ready) {
+                park(step);
+            } else if (!run_queue_.empty()) {
+                share();
             }
-        }
-        const Step step = current_->step(*this);
-        if (step.kind != Step::Kind::ready) {
-            park(step);
         }
         // Whoever has something to do at or before this CPU's clock goes first.
         if (!may_continue()) {
@@ -125,6 +162,7 @@ void Cpu::switch_to(Task& task) {
     run_queue_.pop_front();
     task.state_ = Task::State::running;
     current_ = &task;
+    slice_started_ = now_;
     load_account(task.phase(), task.task_id(), primitives_->scheduler);
     // The clock has already passed this time; only the account of who waited is missing.
     if (now_ > task.waiting_since_) {
@@ -145,6 +183,26 @@ void Cpu::park(Step step) {
     task.state_ = step.kind == Step::Kind::done ? Task::State::done : Task::State::waiting;
     if (step.kind == Step::Kind::sleep) {
         engine_->schedule(task, step.until);
+    }
+}
+
+void Cpu::share() {
+    Task& task = *current_;
+    Cpu* elsewhere = task.movable() ? engine_->idle_cpu() : nullptr;
+    if (elsewhere != nullptr) {
+        current_ = nullptr;
+        task.waiting_since_ = now_;
+        task.state_ = Task::State::waiting;
+        task.cpu_ = elsewhere;
+        engine_->schedule(task, now_);
+        return;
+    }
+    const Cycles slice = engine_->time_slice();
+    if (slice > 0 && now_ - slice_started_ >= slice) {
+        current_ = nullptr;
+        task.waiting_since_ = now_;
+        task.state_ = Task::State::runnable;
+        run_queue_.push_back(task);
     }
 }
 

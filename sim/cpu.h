@@ -25,6 +25,23 @@ struct EnginePrimitives {
     MechanismId scheduler{};      ///< the mechanism of the three above
 };
 
+/// Work that interrupts whatever a CPU is doing, at the next stage boundary: it takes the CPU's time
+/// and is booked on the task that it interrupted, or on task 0 outside all phases where none runs.
+class SoftIrq {
+  public:
+    SoftIrq() = default;
+    SoftIrq(const SoftIrq&) = delete;
+    SoftIrq& operator=(const SoftIrq&) = delete;
+    virtual ~SoftIrq() = default;
+
+    /// Does one stage of the work. True: raise it again at once.
+    virtual bool serve(Cpu& cpu) = 0;
+
+  private:
+    friend class Cpu;
+    bool raised_ = false;
+};
+
 /// One processor: a local clock that charges move, touch clocks, and a queue of tasks to run.
 ///
 /// Kernel paths run on it as plain functions and say what they do with charge(), touch() and
@@ -103,6 +120,16 @@ class Cpu final : public Event {
     /// A task became runnable at `at`: queues it, and runs it where the CPU is idle.
     void enqueue(Task& task, Cycles at);
 
+    /// Raises a softirq on this CPU at `at`: it runs before the next stage, at once on an idle CPU.
+    /// Nothing happens where it is raised already.
+    void raise(SoftIrq& softirq, Cycles at);
+
+    /// Nothing runs here and nothing is queued.
+    bool idle() const { return !busy_; }
+
+    /// Something besides softirqs wants this CPU.
+    bool has_task() const { return current_ != nullptr || !run_queue_.empty(); }
+
     /// The engine hands the CPU back after other CPUs have caught up.
     void fire(Cycles now) override;
 
@@ -135,6 +162,9 @@ class Cpu final : public Event {
     void run();
     void switch_to(Task& task);
     void park(Step step);
+    void wake_up(Cycles at);
+    void serve_softirqs();
+    void share();
     void load_account(PhaseId phase, TaskId task, MechanismId mechanism);
 
     Engine* engine_;
@@ -153,8 +183,10 @@ class Cpu final : public Event {
     std::uint64_t* counters_ = nullptr;
     Task* current_ = nullptr;
     Task* last_ = nullptr;
+    Cycles slice_started_ = 0;
     bool busy_ = false;
     RunQueue run_queue_;
+    std::vector<SoftIrq*> softirqs_;
 };
 
 /// For the life of this object, charges go to `mechanism`. It lives within one stage: a task changes

@@ -1,5 +1,7 @@
 #include "sim/engine.h"
 
+#include <algorithm>
+
 namespace uringsim::sim {
 
 Engine::Engine(EngineConfig config, CostTable costs, std::size_t mechanisms, std::size_t counters)
@@ -14,6 +16,11 @@ void Engine::wake(Task& task, Cycles at) {
     if (task.waiting() && !task.pending()) {
         queue_.schedule(task, at);
     }
+}
+
+Cpu* Engine::idle_cpu() {
+    const auto found = std::ranges::find_if(cpus_, [](const auto& cpu) { return cpu->idle(); });
+    return found == cpus_.end() ? nullptr : found->get();
 }
 
 void Engine::run() {

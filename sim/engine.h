@@ -16,6 +16,8 @@ namespace uringsim::sim {
 /// What the engine needs to know of a machine.
 struct EngineConfig {
     std::uint16_t cpus = 1;
+    /// How long a task keeps a CPU that another one waits for; 0: until it blocks.
+    Cycles time_slice = 0;
     MemoryGeometry geometry;
     EnginePrimitives primitives;
 };
@@ -34,6 +36,11 @@ class Engine {
 
     Cpu& cpu(std::uint16_t id) { return *cpus_.at(id); }
     std::uint16_t cpus() const { return config_.cpus; }
+
+    Cycles time_slice() const { return config_.time_slice; }
+
+    /// The idle CPU with the lowest number; nullptr where all are busy.
+    Cpu* idle_cpu();
 
     Ledger& ledger() { return ledger_; }
     const Ledger& ledger() const { return ledger_; }

@@ -47,6 +47,11 @@ class Task : public Event {
     bool finished() const { return state_ == State::done; }
     bool waiting() const { return state_ == State::waiting; }
 
+    /// A task that is bound to its CPU shares it by time slices with whoever else wants it; a movable
+    /// one goes to an idle CPU, if there is one.
+    bool movable() const { return movable_; }
+    void set_movable(bool movable) { movable_ = movable; }
+
     /// Runs one stage. Reads state that others can see at its beginning, or under a Lock.
     virtual Step step(Cpu& cpu) = 0;
 
@@ -65,6 +70,7 @@ class Task : public Event {
     PhaseId phase_ = PhaseId::outside;
     State state_ = State::waiting;
     Cycles waiting_since_ = 0;
+    bool movable_ = false;
 };
 
 using RunQueue =

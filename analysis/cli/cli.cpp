@@ -21,6 +21,11 @@ constexpr std::array table{
     Command{"compare", "run a scenario on several designs and say what moved", &compare_command},
     Command{"sweep", "run a scenario over axes of values, a row a run", &sweep_command},
     Command{"merge", "put the shards of a sweep together", &merge_command},
+    Command{"native", "run a scenario on a kernel's own io_uring", &native_command},
+    Command{"validate", "simulate every published figure and say how far off it is",
+            &validate_command},
+    Command{"calibrate", "choose a machine's costs by published or measured figures",
+            &calibrate_command},
     Command{"check", "parse and validate files without running anything", &check_command},
     Command{"list", "name scenarios, designs, machines, knobs, primitives ...", &list_command},
     Command{"explain", "say what a knob, primitive, counter or policy is", &explain_command},
@@ -31,7 +36,7 @@ std::string overview() {
         "usage: uringsim COMMAND ...\n"
         "Simulates what the resource paths of io_uring cost, and why.\n\ncommands:\n";
     for (const Command& command : table) {
-        text += fmt::format("  {:<9}{}\n", command.name, command.help);
+        text += fmt::format("  {:<11}{}\n", command.name, command.help);
     }
     return text +
            "\n`uringsim COMMAND --help` says more; `uringsim --version` names the version.\n";

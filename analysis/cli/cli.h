@@ -12,6 +12,7 @@ namespace exit_status {
 inline constexpr int done = 0;
 inline constexpr int failed = 1;    ///< a check failed, the run stopped, or output was not written
 inline constexpr int bad_input = 2; ///< bad usage, or a file in error
+inline constexpr int unavailable = 77; ///< this host cannot do it; a line says what is missing
 } // namespace exit_status
 
 /// The program without a process: `args` without the program's name, results to `out`, everything
@@ -27,8 +28,11 @@ struct Invocation {
 
 int run_command(const Invocation& invocation);
 int compare_command(const Invocation& invocation);
+int native_command(const Invocation& invocation);
 int check_command(const Invocation& invocation);
 int list_command(const Invocation& invocation);
+int validate_command(const Invocation& invocation);
+int calibrate_command(const Invocation& invocation);
 int explain_command(const Invocation& invocation);
 int sweep_command(const Invocation& invocation);
 int merge_command(const Invocation& invocation);

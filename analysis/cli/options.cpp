@@ -1,6 +1,7 @@
 #include "analysis/cli/options.h"
 
 #include "analysis/export/table.h"
+#include "analysis/figures.h"
 #include "scenarios/did_you_mean.h"
 
 #include <boost/program_options.hpp>
@@ -101,7 +102,8 @@ bool Options::parse(std::span<const std::string> args, std::ostream& out) {
         out << usage();
         return false;
     }
-    if (!argument_name_.empty() && values_.count(argument_key) == 0) {
+    const bool wanted = !argument_name_.empty() && argument_name_.front() != '['; // [x]: may be left out
+    if (wanted && values_.count(argument_key) == 0) {
         throw UsageError(fmt::format("{} is missing; `uringsim {} --help` says what it takes",
                                      argument_name_, command_));
     }
@@ -173,6 +175,20 @@ std::vector<std::string> read_list(const std::string& text, const std::string& o
         at = comma + 1;
     }
     return names;
+}
+
+unsigned read_jobs(const Options& options, Diagnostics& diagnostics) {
+    constexpr std::int64_t max_jobs = 1024;
+    const auto text = options.get("jobs");
+    if (!text) {
+        return default_jobs();
+    }
+    std::string error;
+    const auto jobs = scenarios::parse_integer(*text, {1, max_jobs, "threads"}, error);
+    if (!jobs) {
+        diagnostics.add_option("--jobs", error);
+    }
+    return static_cast<unsigned>(jobs.value_or(1));
 }
 
 RunRequest read_request(const Options& options, Diagnostics& diagnostics) {

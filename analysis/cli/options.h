@@ -35,16 +35,16 @@ class Options {
     Options& value(const char* name, const char* value_name, const char* help);
     Options& repeated(const char* name, const char* value_name, const char* help);
 
-    /// An option that takes no value: it is there or not.
+    /// An option that is there or not.
     Options& flag(const char* name, const char* help);
 
     /// Reads the command line. False where help was asked for, and written to `out`. Throws
     /// UsageError.
     bool parse(std::span<const std::string> args, std::ostream& out);
 
-    bool has(const std::string& name) const { return values_.count(name) != 0; }
     std::optional<std::string> get(const std::string& name) const;
     std::vector<std::string> all(const std::string& name) const;
+    bool given(const std::string& name) const { return values_.count(name) != 0; }
 
     /// The arguments that are no options; at least one where the command takes any.
     std::vector<std::string> arguments() const { return all(argument_key); }
@@ -79,6 +79,9 @@ RunRequest read_request(const Options& options, scenarios::Diagnostics& diagnost
 std::vector<std::pair<std::string, std::string>>
 read_assignments(const Options& options, const std::string& name, std::string_view what,
                  scenarios::Diagnostics& diagnostics);
+
+/// --jobs; the CPUs where it is not given.
+unsigned read_jobs(const Options& options, scenarios::Diagnostics& diagnostics);
 
 /// Splits "A,B,C"; reports empty names.
 std::vector<std::string> read_list(const std::string& text, const std::string& option,

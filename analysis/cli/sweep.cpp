@@ -106,7 +106,7 @@ SweepSettings read_settings(const Options& options, Diagnostics& diagnostics) {
         static_cast<unsigned>(number(options, "jobs", {1, max_jobs, "threads"}, diagnostics)
                                   .value_or(1));
     read_shard(options, settings, diagnostics);
-    settings.resume = options.has("resume");
+    settings.resume = options.given("resume");
     if (const auto path = options.get("output"); path && *path != "-") {
         settings.path = *path;
     }
@@ -405,7 +405,7 @@ int sweep_command(const Invocation& invocation) {
         return exit_status::bad_input;
     }
     warn_left_out(*plan, invocation.err);
-    if (options.has("dry-run")) {
+    if (options.given("dry-run")) {
         invocation.out << plan_text(*plan);
         return exit_status::done;
     }

@@ -92,6 +92,10 @@ void add_memory(Rows& rows, const scenarios::MemoryResult& memory) {
     rows.add("", "node_slabs_at_end", "slabs", fmt::format("{}", memory.node_slabs_at_end));
     rows.add("", "node_slabs_at_end_bytes", "bytes",
              fmt::format("{}", memory.node_slab_bytes_at_end));
+    rows.add("", "node_footprint_bytes", "bytes", fmt::format("{}", memory.node_footprint_bytes));
+    rows.add("", "live_peak_bytes", "bytes", fmt::format("{}", memory.live_bytes_peak));
+    rows.add("", "percpu_peak_bytes", "bytes", fmt::format("{}", memory.percpu_bytes_peak));
+    rows.add("", "rcu_callbacks_peak", "callbacks", fmt::format("{}", memory.rcu_callbacks_peak));
 }
 
 void add_published(Rows& rows, const std::vector<PublishedMatch>& matches) {
@@ -148,6 +152,25 @@ class CsvExporter final : public Exporter {
             add_run(rows, run);
             add_changes(rows, comparison, run.result.design);
             text += rows.text();
+        }
+        return text;
+    }
+
+    std::string to_string(const Validation& validation) const override {
+        std::string text = "id,source,scenario,design,machine,phase,metric,unit,published,simulated,"
+                           "error,noise_percent,gate,use,limit,verdict\n";
+        for (const ValidatedFigure& cell : validation.figures) {
+            const PublishedFigure& figure = cell.figure;
+            text += fmt::format(
+                "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", field(figure.id),
+                field(figure.source), field(figure.scenario), field(figure.design),
+                field(figure.machine), field(figure.phase), metric_name(figure.metric),
+                field(figure.unit), exact_number(figure.value), exact_number(cell.simulated),
+                exact_number(cell.error),
+                figure.noise_percent ? exact_number(*figure.noise_percent) : "",
+                figure.gate_passed ? (*figure.gate_passed ? "pass" : "fail") : "",
+                figure.fitted ? "fit" : "predict", exact_number(figure.limit),
+                verdict_name(cell.verdict));
         }
         return text;
     }

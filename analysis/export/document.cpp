@@ -18,23 +18,6 @@ namespace {
 
 constexpr std::size_t max_name_width = 22;
 
-std::string metric_value(Metric metric, double value) {
-    switch (metric) {
-    case Metric::ns_per_operation:
-        return short_number(value) + " ns";
-    case Metric::us:
-        return short_number(value) + " us";
-    case Metric::percent:
-        return signed_percent(value);
-    }
-    return "";
-}
-
-std::string error_text(const PublishedMatch& match) {
-    return match.figure.metric == Metric::percent ? fmt::format("{:+.1f} pt", match.error)
-                                                  : signed_percent(match.error);
-}
-
 /// The published figure that stands beside a phase; the others follow in a table of their own.
 const PublishedMatch* match_for(const Run& run, const std::string& phase) {
     const auto found = std::ranges::find_if(
@@ -72,11 +55,11 @@ Section published_section(const std::vector<PublishedMatch>& matches) {
         if (figure.gate_passed) {
             gate = *figure.gate_passed ? "pass" : "fail";
         }
-        table.add_row({shortened(figure.id, max_name_width),
-                       metric_value(figure.metric, figure.value),
-                       metric_value(figure.metric, match.simulated), error_text(match),
-                       figure.noise_percent ? fmt::format("{:.2f} %", *figure.noise_percent) : "",
-                       gate, figure.fitted ? "fit" : "predict"});
+        table.add_row(
+            {shortened(figure.id, max_name_width), metric_text(figure.metric, figure.value),
+             metric_text(figure.metric, match.simulated), error_text(figure.metric, match.error),
+             figure.noise_percent ? fmt::format("{:.2f} %", *figure.noise_percent) : "", gate,
+             figure.fitted ? "fit" : "predict"});
     }
     table.drop_empty_columns();
     return {"published figures", std::move(table), {}};
@@ -101,8 +84,8 @@ Section phase_section(const Run& run) {
              short_number(run.result.ns(phase.mean_cycles()) / 1000.0),
              short_number(ns_per_operation(run.result, phase)),
              fmt::format("{:.1f} %", statistics(phase).cv_percent),
-             match != nullptr ? metric_value(match->figure.metric, match->figure.value) : "",
-             match != nullptr ? error_text(*match) : ""});
+             match != nullptr ? metric_text(match->figure.metric, match->figure.value) : "",
+             match != nullptr ? error_text(match->figure.metric, match->error) : ""});
     }
     table.drop_empty_columns();
     return {"phases", std::move(table), {}};
@@ -176,13 +159,20 @@ Section memory_section(const Result& result) {
     const scenarios::MemoryResult& memory = result.memory;
     Table table({{"memory of rsrc nodes", Align::left}, {"nodes or slabs"}, {"bytes"}});
     table.add_row({"live at most", fmt::format("{}", memory.nodes_live_peak),
-                   fmt::format("{}", memory.nodes_live_peak * memory.node_slot_bytes)});
+                   fmt::format("{}", memory.live_bytes_peak)});
     table.add_row({"cached at most", fmt::format("{}", memory.nodes_cached_peak),
                    fmt::format("{}", memory.nodes_cached_peak * memory.node_slot_bytes)});
     table.add_row({"pointer arrays at most", "", fmt::format("{}", memory.node_array_bytes_peak)});
     table.add_row({"retained at most", "", fmt::format("{}", memory.retained_bytes_peak)});
     table.add_row({"slabs at the end", fmt::format("{}", memory.node_slabs_at_end),
                    fmt::format("{}", memory.node_slab_bytes_at_end)});
+    if (memory.percpu_bytes_peak > 0) {
+        table.add_row({"a node with all its parts", "1",
+                       fmt::format("{}", memory.node_footprint_bytes)});
+        table.add_row({"percpu memory of nodes at most", "",
+                       fmt::format("{}", memory.percpu_bytes_peak)});
+        table.add_row({"RCU callbacks at most", fmt::format("{}", memory.rcu_callbacks_peak), ""});
+    }
     return {"memory", std::move(table), {}};
 }
 
@@ -219,8 +209,8 @@ Section compared_phase(const Comparison& comparison, const PhaseResult& phase) {
              short_number(ns_per_operation(run.result, *found)),
              change != nullptr && change->change_percent ? signed_percent(*change->change_percent)
                                                          : "-",
-             match != nullptr ? metric_value(match->figure.metric, match->figure.value) : "",
-             match != nullptr ? error_text(*match) : ""});
+             match != nullptr ? metric_text(match->figure.metric, match->figure.value) : "",
+             match != nullptr ? error_text(match->figure.metric, match->error) : ""});
     }
     table.drop_empty_columns();
     const std::size_t rounds = phase.cycles_by_round.size();

@@ -3,6 +3,7 @@
 #include "analysis/compare.h"
 #include "analysis/export/table.h"
 #include "analysis/run.h"
+#include "analysis/validate.h"
 
 #include <optional>
 #include <string>
@@ -26,5 +27,12 @@ struct Document {
 
 Document describe(const Run& run);
 Document describe(const Comparison& comparison);
+Document describe(const Validation& validation);
+
+/// A document laid out in at most text_columns columns. Ends with a newline.
+std::string to_text(const Document& document);
+
+/// A document as GitHub's Markdown. Ends with a newline.
+std::string to_markdown(const Document& document);
 
 } // namespace uringsim::analysis

@@ -2,6 +2,7 @@
 
 #include "analysis/compare.h"
 #include "analysis/run.h"
+#include "analysis/validate.h"
 
 #include <memory>
 #include <span>
@@ -28,6 +29,9 @@ class Exporter {
 
     /// One scenario on several designs. Ends with a newline.
     virtual std::string to_string(const Comparison& comparison) const = 0;
+
+    /// Published figures beside simulated ones. Ends with a newline.
+    virtual std::string to_string(const Validation& validation) const = 0;
 };
 
 std::unique_ptr<Exporter> make_text_exporter();

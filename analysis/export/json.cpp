@@ -134,7 +134,11 @@ Json memory_json(const scenarios::MemoryResult& memory) {
             {"node_array_peak_bytes", memory.node_array_bytes_peak},
             {"retained_peak_bytes", memory.retained_bytes_peak},
             {"node_slabs_at_end", memory.node_slabs_at_end},
-            {"node_slabs_at_end_bytes", memory.node_slab_bytes_at_end}};
+            {"node_slabs_at_end_bytes", memory.node_slab_bytes_at_end},
+            {"node_footprint_bytes", memory.node_footprint_bytes},
+            {"live_peak_bytes", memory.live_bytes_peak},
+            {"percpu_peak_bytes", memory.percpu_bytes_peak},
+            {"rcu_callbacks_peak", memory.rcu_callbacks_peak}};
 }
 
 Json published_json(const std::vector<PublishedMatch>& matches) {
@@ -212,11 +216,81 @@ Json comparison_json(const Comparison& comparison) {
             {"changes", std::move(changes)}, {"published", published_json(comparison.published)}};
 }
 
+Json summary_json(const ErrorSummary& summary) {
+    return {{"figures", summary.figures},
+            {"mean_absolute_error", summary.mean},
+            {"worst_absolute_error", summary.worst},
+            {"worst", summary.worst_id}};
+}
+
+Json source_json(const SourceValidation& source) {
+    return {{"source", source.source},
+            {"limits",
+             {{"cell_percent", source.limits.cell_percent},
+              {"points", source.limits.points},
+              {"mape_percent", source.limits.mape_percent}}},
+            {"fit_percent", summary_json(source.fitted)},
+            {"predict_percent", summary_json(source.predicted)},
+            {"not_judged_percent", summary_json(source.not_judged)},
+            {"changes_points", summary_json(source.changes)},
+            {"signs_wrong", source.signs_wrong},
+            {"counts", source.counts},
+            {"counts_exact", source.counts_exact},
+            {"broken", source.broken},
+            {"mape_good", source.mean_is_good}};
+}
+
+Json validated_json(const ValidatedFigure& cell) {
+    const PublishedFigure& figure = cell.figure;
+    Json row = {{"id", figure.id},
+                {"source", figure.source},
+                {"scenario", figure.scenario},
+                {"design", figure.design},
+                {"machine", figure.machine},
+                {"phase", figure.phase},
+                {"metric", metric_name(figure.metric)},
+                {"unit", figure.unit},
+                {"published", figure.value},
+                {"simulated", cell.simulated},
+                {"error", cell.error},
+                {"limit", figure.limit}};
+    row["noise_percent"] = figure.noise_percent ? Json(*figure.noise_percent) : Json();
+    row["gate"] = figure.gate_passed ? Json(*figure.gate_passed ? "pass" : "fail") : Json();
+    row["use"] = figure.fitted ? "fit" : "predict";
+    row["sign_right"] = cell.sign_right;
+    row["verdict"] = verdict_name(cell.verdict);
+    row["note"] = figure.note;
+    return row;
+}
+
+Json validation_json(const Validation& validation) {
+    Json figures = Json::array();
+    for (const ValidatedFigure& cell : validation.figures) {
+        figures.push_back(validated_json(cell));
+    }
+    Json sources = Json::array();
+    for (const SourceValidation& source : validation.sources) {
+        sources.push_back(source_json(source));
+    }
+    Json missing = Json::array();
+    for (const PublishedFile& file : validation.files) {
+        for (const NotExpressed& row : file.not_expressed) {
+            missing.push_back({{"source", file.source}, {"id", row.id}, {"reason", row.reason}});
+        }
+    }
+    return {{"version", version()},         {"good", validation.is_good()},
+            {"figures", std::move(figures)}, {"sources", std::move(sources)},
+            {"total", source_json(validation.total)}, {"not_expressed", std::move(missing)}};
+}
+
 class JsonExporter final : public Exporter {
   public:
     std::string to_string(const Run& run) const override { return dump(run_json(run)); }
     std::string to_string(const Comparison& comparison) const override {
         return dump(comparison_json(comparison));
+    }
+    std::string to_string(const Validation& validation) const override {
+        return dump(validation_json(validation));
     }
 };
 

@@ -28,7 +28,22 @@ std::string section_markdown(const Section& section) {
     return text;
 }
 
-std::string document_markdown(const Document& document) {
+class MarkdownExporter final : public Exporter {
+  public:
+    std::string to_string(const Run& run) const override {
+        return to_markdown(describe(run));
+    }
+    std::string to_string(const Comparison& comparison) const override {
+        return to_markdown(describe(comparison));
+    }
+    std::string to_string(const Validation& validation) const override {
+        return to_markdown(describe(validation));
+    }
+};
+
+} // namespace
+
+std::string to_markdown(const Document& document) {
     std::string text = "# " + escaped(document.title) + "\n\n";
     for (const std::string& fact : document.facts) {
         text += "- " + escaped(fact) + '\n';
@@ -38,18 +53,6 @@ std::string document_markdown(const Document& document) {
     }
     return text;
 }
-
-class MarkdownExporter final : public Exporter {
-  public:
-    std::string to_string(const Run& run) const override {
-        return document_markdown(describe(run));
-    }
-    std::string to_string(const Comparison& comparison) const override {
-        return document_markdown(describe(comparison));
-    }
-};
-
-} // namespace
 
 std::unique_ptr<Exporter> make_markdown_exporter() {
     return std::make_unique<MarkdownExporter>();

@@ -33,6 +33,32 @@ std::string signed_percent(double value) {
     return text == "-0.0 %" ? "+0.0 %" : text;
 }
 
+std::string metric_text(Metric metric, double value) {
+    switch (metric) {
+    case Metric::ns_per_operation:
+        return short_number(value) + " ns";
+    case Metric::us:
+        return short_number(value) + " us";
+    case Metric::percent:
+        return signed_percent(value);
+    case Metric::per_second:
+        return fmt::format("{:.0f}/s", value);
+    case Metric::counter:
+    case Metric::counter_per_round:
+    case Metric::snapshot:
+    case Metric::memory:
+        break;
+    }
+    return exact_number(value);
+}
+
+std::string error_text(Metric metric, double error) {
+    if (is_exact(metric)) {
+        return error == 0 ? "exact" : fmt::format("{:+}", error);
+    }
+    return metric == Metric::percent ? fmt::format("{:+.1f} pt", error) : signed_percent(error);
+}
+
 std::string exact_number(double value) {
     return fmt::format("{}", value);
 }

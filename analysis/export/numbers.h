@@ -1,5 +1,6 @@
 #pragma once
 
+#include "analysis/published.h"
 #include "scenarios/result.h"
 
 #include <cstdint>
@@ -21,6 +22,12 @@ std::string signed_percent(double value);
 
 /// The shortest text that reads back as the same number.
 std::string exact_number(double value);
+
+/// A published figure's value with its unit: "119.42 ns", "+8.5 %", "4096".
+std::string metric_text(Metric metric, double value);
+
+/// How far a simulated value is off: "+0.5 %"; for a change "-0.3 pt"; for a count the difference.
+std::string error_text(Metric metric, double error);
 
 /// "4096 bytes", or "32.0 KiB" and so on above 10 KiB.
 std::string bytes_text(std::uint64_t bytes);

@@ -31,7 +31,20 @@ std::string section_text(const Section& section) {
     return text;
 }
 
-std::string document_text(const Document& document) {
+class TextExporter final : public Exporter {
+  public:
+    std::string to_string(const Run& run) const override { return to_text(describe(run)); }
+    std::string to_string(const Comparison& comparison) const override {
+        return to_text(describe(comparison));
+    }
+    std::string to_string(const Validation& validation) const override {
+        return to_text(describe(validation));
+    }
+};
+
+} // namespace
+
+std::string to_text(const Document& document) {
     std::string text = wrapped(document.title, indent) + '\n';
     for (const std::string& fact : document.facts) {
         text += wrapped(fact, indent) + '\n';
@@ -41,16 +54,6 @@ std::string document_text(const Document& document) {
     }
     return text;
 }
-
-class TextExporter final : public Exporter {
-  public:
-    std::string to_string(const Run& run) const override { return document_text(describe(run)); }
-    std::string to_string(const Comparison& comparison) const override {
-        return document_text(describe(comparison));
-    }
-};
-
-} // namespace
 
 std::unique_ptr<Exporter> make_text_exporter() {
     return std::make_unique<TextExporter>();

@@ -10,8 +10,18 @@
 
 namespace uringsim::models {
 
+/// Something that a ring has registered and holds a reference on.
+class RsrcResource {
+  public:
+    /// The ring's reference is dropped.
+    virtual void put(sim::Cpu& cpu) = 0;
+
+  protected:
+    ~RsrcResource() = default;
+};
+
 /// An open file as the fixed-file table sees it: a reference count on a line of its own.
-struct File {
+struct File final : RsrcResource {
     std::uint32_t references = 1;
     bool is_ring = false; ///< the file of an io_uring instance: never accepted in a fixed-file slot
     sim::Line line;
@@ -26,7 +36,7 @@ struct File {
 
     /// fput: one reference less. Nothing happens at the last one here: what a file does when it is
     /// closed is not modelled.
-    void put(sim::Cpu& cpu) {
+    void put(sim::Cpu& cpu) override {
         const sim::MechanismScope scope(cpu, id(Mechanism::file_reference));
         --references;
         cpu.charge(id(Primitive::file_put));

@@ -38,7 +38,7 @@ int FileTable::register_slots(sim::Cpu& cpu, std::uint32_t slots, std::uint64_t 
         tag_array_ = memory_.alloc(cpu, slots * tag_bytes, accounted_and_zero);
     }
     cpu.charge(id(Primitive::table_walk_slot), slots);
-    slots_.assign(slots, FileSlot{});
+    slots_.assign(slots, RsrcSlot{});
     bitmap_.assign(words, 0);
     range_start_ = 0;
     range_end_ = slots;
@@ -174,7 +174,7 @@ void FileTable::clear_bit(sim::Cpu& cpu, std::uint32_t slot) {
 
 void FileTable::store(sim::Cpu& cpu, std::uint32_t slot, File& file, Object* node,
                       std::uint64_t tag) {
-    slots_[slot] = FileSlot{&file, node, tag};
+    slots_[slot] = RsrcSlot{&file, node, tag};
     cpu.touch(slot_line(slot));
     ++installed_;
     cpu.count(id(Counter::files_installed));
@@ -209,7 +209,7 @@ int FileTable::fixed_fd_install(sim::Cpu& cpu, File& file, std::uint32_t file_in
     }
     if (occupied(slot)) {
         // A replacement leaves bitmap and hint alone.
-        if (const int error = release_slot(cpu, slot); error < 0) {
+        if (const int error = replace_slot(cpu, slot); error < 0) {
             lifetime_.abandon(cpu, node);
             return error;
         }
@@ -218,6 +218,16 @@ int FileTable::fixed_fd_install(sim::Cpu& cpu, File& file, std::uint32_t file_in
     }
     store(cpu, slot, file, node, 0);
     return file_index == file_index_alloc ? static_cast<int>(slot) : 0;
+}
+
+/// A removal that is a call of its own.
+int FileTable::replace_slot(sim::Cpu& cpu, std::uint32_t slot) {
+    if (const int error = lifetime_.begin_update(cpu); error < 0) {
+        return error;
+    }
+    const int error = release_slot(cpu, slot);
+    lifetime_.end_update(cpu);
+    return error;
 }
 
 int FileTable::release_slot(sim::Cpu& cpu, std::uint32_t slot) {
@@ -242,6 +252,16 @@ int FileTable::update(sim::Cpu& cpu, std::uint32_t offset, std::span<const FileU
     if (std::uint64_t{offset} + entries.size() > size()) {
         return -EINVAL;
     }
+    if (const int error = lifetime_.begin_update(cpu); error < 0) {
+        return error;
+    }
+    const int result = update_slots(cpu, offset, entries);
+    lifetime_.end_update(cpu);
+    return result;
+}
+
+int FileTable::update_slots(sim::Cpu& cpu, std::uint32_t offset,
+                            std::span<const FileUpdate> entries) {
     int done = 0;
     for (const FileUpdate& entry : entries) {
         const int error = update_one(cpu, offset + static_cast<std::uint32_t>(done), entry);
@@ -297,7 +317,7 @@ int FileTable::remove(sim::Cpu& cpu, std::uint32_t slot) {
     if (!occupied(slot)) {
         return -EBADF;
     }
-    if (const int error = release_slot(cpu, slot); error < 0) {
+    if (const int error = replace_slot(cpu, slot); error < 0) {
         return error;
     }
     clear_bit(cpu, slot);
@@ -313,7 +333,7 @@ File* FileTable::use(sim::Cpu& cpu, std::uint32_t slot, Object*& node) {
         return nullptr;
     }
     node = lifetime_.get(cpu, slots_[slot]);
-    return slots_[slot].file;
+    return &file(slot);
 }
 
 sim::Line& FileTable::slot_line(std::uint32_t slot) {

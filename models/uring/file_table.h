@@ -35,8 +35,10 @@ class FileTable {
     bool registered() const { return !slots_.empty(); }
     std::uint32_t size() const { return static_cast<std::uint32_t>(slots_.size()); }
     std::uint32_t installed() const { return installed_; }
-    bool occupied(std::uint32_t slot) const { return slots_.at(slot).file != nullptr; }
-    FileSlot& slot(std::uint32_t index) { return slots_.at(index); }
+    bool occupied(std::uint32_t slot) const { return slots_.at(slot).resource != nullptr; }
+    const RsrcSlot& slot(std::uint32_t index) const { return slots_.at(index); }
+    /// The file of an occupied slot.
+    File& file(std::uint32_t slot) { return static_cast<File&>(*slots_.at(slot).resource); }
 
     /// io_sqe_files_register: the checks and the empty table.
     /// -EBUSY: there is a table; -EINVAL: no slots; -EMFILE: more than 1 << 20, or than the soft
@@ -48,6 +50,9 @@ class FileTable {
 
     /// io_sqe_files_unregister: -ENXIO without a table. Walks down from the highest slot.
     int unregister(sim::Cpu& cpu);
+
+    /// What must come to rest before unregister(), as RsrcLifetime::quiesce().
+    sim::WaitQueue* quiesce(sim::Cpu& cpu) { return lifetime_.quiesce(cpu); }
 
     /// Ring exit: drops the file of an occupied slot.
     void release_at_exit(sim::Cpu& cpu, std::uint32_t slot);
@@ -88,6 +93,8 @@ class FileTable {
     void clear_bit(sim::Cpu& cpu, std::uint32_t slot);
     void store(sim::Cpu& cpu, std::uint32_t slot, File& file, Object* node, std::uint64_t tag);
     int update_one(sim::Cpu& cpu, std::uint32_t slot, const FileUpdate& entry);
+    int update_slots(sim::Cpu& cpu, std::uint32_t offset, std::span<const FileUpdate> entries);
+    int replace_slot(sim::Cpu& cpu, std::uint32_t slot);
     int release_slot(sim::Cpu& cpu, std::uint32_t slot);
     sim::Line& slot_line(std::uint32_t slot);
     sim::Line& bitmap_line(std::uint32_t slot);
@@ -95,7 +102,7 @@ class FileTable {
     const Design& design_;
     Kmalloc& memory_;
     RsrcLifetime& lifetime_;
-    std::vector<FileSlot> slots_;
+    std::vector<RsrcSlot> slots_;
     std::vector<std::uint64_t> bitmap_;
     std::uint32_t range_start_ = 0;
     std::uint32_t range_end_ = 0;

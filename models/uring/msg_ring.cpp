@@ -26,7 +26,7 @@ File* grab_file(sim::Cpu& cpu, Ring& source, const Sqe& sqe) {
     if (sqe.file_slot >= source.files().size() || !source.files().occupied(sqe.file_slot)) {
         return nullptr;
     }
-    File* file = source.files().slot(sqe.file_slot).file;
+    File* file = &source.files().file(sqe.file_slot);
     file->get(cpu);
     return file;
 }

@@ -56,10 +56,11 @@ Ring::Ring(sim::Cpu& cpu, Kernel& kernel, std::string name, const RingParams& pa
         other_caches_.emplace_back(kernel.memory()).init(cpu, entries);
         ring_bytes_ += other_caches_.back().array_bytes();
     }
-    node_cache_ = make_node_cache(
-        cpu, NodeCacheContext{kernel.design(), kernel.memory(), kernel.node_slab()});
+    node_cache_ = make_node_cache(cpu, kernel.node_cache_context());
     lifetime_ = make_rsrc_lifetime(kernel.design(), *this);
     files_ = std::make_unique<FileTable>(kernel.design(), kernel.memory(), *lifetime_);
+    buffers_ = std::make_unique<BufferTable>(kernel.design(), kernel.memory(), *lifetime_,
+                                             kernel.pinned(), other_caches_.back()); // imu
     requests_ = std::make_unique<FreeListRequests>(kernel.request_slab());
     cq_.init(cpu, params_.cq_entries);
     sqes_ = kernel.memory().alloc(cpu, std::uint64_t{params_.sq_entries} * sqe_bytes,
@@ -211,6 +212,7 @@ void Ring::post_tag(sim::Cpu& cpu, std::uint64_t tag) {
 
 void Ring::release(sim::Cpu& cpu) {
     cq_.release(cpu);
+    buffers_->drain_cache(cpu);
     for (IoAllocCache& cache : other_caches_) {
         cache.release(cpu);
     }

@@ -3,6 +3,7 @@
 #include "models/design.h"
 #include "models/mm/kmalloc.h"
 #include "models/uring/alloc_cache.h"
+#include "models/uring/buffer_table.h"
 #include "models/uring/completion_queue.h"
 #include "models/uring/file.h"
 #include "models/uring/file_table.h"
@@ -49,8 +50,10 @@ class Ring final : public RsrcOwner {
 
     CompletionQueue& cq() { return cq_; }
     FileTable& files() { return *files_; }
+    BufferTable& buffers() { return *buffers_; }
     RsrcLifetime& lifetime() { return *lifetime_; }
     RequestAllocator& requests() { return *requests_; }
+    Kernel& kernel() override { return kernel_; }
     NodeCache& node_cache() override { return *node_cache_; }
     const NodeCache& node_cache() const { return *node_cache_; }
     File& file() { return file_; }
@@ -124,6 +127,7 @@ class Ring final : public RsrcOwner {
     std::unique_ptr<NodeCache> node_cache_;
     std::unique_ptr<RsrcLifetime> lifetime_;
     std::unique_ptr<FileTable> files_;
+    std::unique_ptr<BufferTable> buffers_;
     std::unique_ptr<RequestAllocator> requests_;
     std::vector<Request*> completed_;
     std::deque<Request*> polls_;

@@ -26,6 +26,14 @@ sim::Step RingExit::run_stage(sim::Cpu& cpu) {
         cpu.charge(id(Primitive::ring_exit));
         drop_polls(cpu);
         next_slot_ = ring_.files().size();
+        stage_ = Stage::quiesce;
+        return sim::Step::ready();
+    case Stage::quiesce:
+        if (sim::WaitQueue* queue = ring_.lifetime().quiesce(cpu)) {
+            queue->add(*this);
+            return sim::Step::blocked();
+        }
+        ring_.buffers().unregister(cpu);
         stage_ = Stage::files;
         return sim::Step::ready();
     case Stage::files:

@@ -17,7 +17,7 @@ class RingExit final : public sim::Task {
     sim::Step step(sim::Cpu& cpu) override;
 
   private:
-    enum class Stage : std::uint8_t { start, files, caches, rest };
+    enum class Stage : std::uint8_t { start, quiesce, files, caches, rest };
 
     sim::Step run_stage(sim::Cpu& cpu);
     void drop_polls(sim::Cpu& cpu);

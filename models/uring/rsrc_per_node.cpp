@@ -19,22 +19,23 @@ void RsrcPerNode::abandon(sim::Cpu& cpu, Object* node) {
     free_rsrc_node(cpu, owner_.node_cache(), *node);
 }
 
-int RsrcPerNode::release(sim::Cpu& cpu, FileSlot& slot) {
+int RsrcPerNode::release(sim::Cpu& cpu, RsrcSlot& slot) {
     Object& object = *slot.node;
     RsrcNode& node = object.as<RsrcNode>();
-    node.file = slot.file;
+    node.resource = slot.resource;
     node.tag = slot.tag;
-    slot = FileSlot{};
+    slot = RsrcSlot{};
     ++files_held_;
+    cpu.count(id(Counter::removals_held_back), node.references > 1 ? 1 : 0);
     put(cpu, object);
     return 0;
 }
 
-void RsrcPerNode::drop(sim::Cpu& cpu, FileSlot& slot) {
+void RsrcPerNode::drop(sim::Cpu& cpu, RsrcSlot& slot) {
     release(cpu, slot);
 }
 
-Object* RsrcPerNode::get(sim::Cpu& cpu, FileSlot& slot) {
+Object* RsrcPerNode::get(sim::Cpu& cpu, RsrcSlot& slot) {
     cpu.touch(slot.node->line());
     ++slot.node->as<RsrcNode>().references;
     return slot.node;
@@ -52,7 +53,7 @@ void RsrcPerNode::put(sim::Cpu& cpu, Object& object) {
     if (node.tag != 0) {
         owner_.post_tag(cpu, node.tag);
     }
-    node.file->put(cpu);
+    node.resource->put(cpu);
     --nodes_live_;
     free_rsrc_node(cpu, owner_.node_cache(), object);
 }

@@ -13,9 +13,9 @@ class RsrcPerNode final : public RsrcLifetime {
     int table_registered(sim::Cpu& cpu) override;
     int prepare(sim::Cpu& cpu, Object*& node) override;
     void abandon(sim::Cpu& cpu, Object* node) override;
-    int release(sim::Cpu& cpu, FileSlot& slot) override;
-    void drop(sim::Cpu& cpu, FileSlot& slot) override;
-    Object* get(sim::Cpu& cpu, FileSlot& slot) override;
+    int release(sim::Cpu& cpu, RsrcSlot& slot) override;
+    void drop(sim::Cpu& cpu, RsrcSlot& slot) override;
+    Object* get(sim::Cpu& cpu, RsrcSlot& slot) override;
     void put(sim::Cpu& cpu, Object& node) override;
     void table_unregistered(sim::Cpu& cpu) override;
     std::uint64_t nodes_live() const override { return nodes_live_; }

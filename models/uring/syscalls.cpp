@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <stdexcept>
 
 namespace uringsim::models {
 
@@ -153,12 +154,86 @@ int register_files_sparse(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint32
     return 0;
 }
 
+void UnregisterCall::begin(Ring& ring, Table table) {
+    *this = UnregisterCall{};
+    ring_ = &ring;
+    table_ = table;
+}
+
+bool UnregisterCall::registered() const {
+    return table_ == Table::files ? ring_->files().registered() : ring_->buffers().registered();
+}
+
+sim::WaitQueue* UnregisterCall::quiesce(sim::Cpu& cpu) {
+    return table_ == Table::files ? ring_->files().quiesce(cpu) : ring_->buffers().quiesce(cpu);
+}
+
+EnterCall::Progress UnregisterCall::step(sim::Cpu& cpu, Kernel& kernel, sim::Task& task) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
+    if (!entered_) {
+        entered_ = true;
+        enter_register(cpu, kernel);
+        kernel.note_memory();
+    }
+    const sim::LockGuard guard(ring_->uring_lock(), cpu);
+    if (registered()) {
+        if (sim::WaitQueue* queue = quiesce(cpu)) {
+            queue->add(task);
+            return EnterCall::Progress::blocked;
+        }
+    }
+    result_ = table_ == Table::files ? ring_->files().unregister(cpu)
+                                     : ring_->buffers().unregister(cpu);
+    kernel.note_memory();
+    return EnterCall::Progress::done;
+}
+
+int register_buffers(sim::Cpu& cpu, Kernel& kernel, Ring& ring,
+                     std::span<const UserBuffer> buffers) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
+    enter_register(cpu, kernel);
+    const sim::LockGuard guard(ring.uring_lock(), cpu);
+    const int result = ring.buffers().register_buffers(cpu, buffers);
+    kernel.note_memory();
+    return result;
+}
+
+int register_buffers_update(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint32_t offset,
+                            std::span<const UserBuffer> buffers) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
+    enter_register(cpu, kernel);
+    kernel.note_memory();
+    const sim::LockGuard guard(ring.uring_lock(), cpu);
+    const int result = ring.buffers().update(cpu, offset, buffers);
+    kernel.note_memory();
+    return result;
+}
+
+int register_clone_buffers(sim::Cpu& cpu, Kernel& kernel, Ring& ring, Ring& source) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
+    enter_register(cpu, kernel);
+    if (&ring == &source) {
+        return -EBUSY; // its own table is in the way
+    }
+    const sim::LockGuard guard(ring.uring_lock(), cpu);
+    const sim::LockGuard other(source.uring_lock(), cpu);
+    const int result = ring.buffers().clone(cpu, source.buffers());
+    kernel.note_memory();
+    return result;
+}
+
 int unregister_files(sim::Cpu& cpu, Kernel& kernel, Ring& ring) {
     const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
     enter_register(cpu, kernel);
     kernel.note_memory();
     const sim::LockGuard guard(ring.uring_lock(), cpu);
+    if (ring.files().registered() && ring.files().quiesce(cpu) != nullptr) {
+        throw std::logic_error("unregister_files would sleep: use an UnregisterCall");
+    }
     const int result = ring.files().unregister(cpu);
+    if (result == 0) {
+        ring.node_cache().table_unregistered(cpu);
+    }
     kernel.note_memory();
     return result;
 }

@@ -49,14 +49,44 @@ class EnterCall {
     std::int32_t result_ = 0;
 };
 
+/// IORING_UNREGISTER_FILES or _BUFFERS, which up to 6.12 sleeps until every request that uses the table is done:
+/// such requests hold the ring's node. From 6.13 on it never waits. The wait is interruptible in the
+/// kernel; nothing interrupts it here.
+/// Source: io_sqe_files_unregister, io_rsrc_ref_quiesce, io_uring/rsrc.c (6.1, 6.12, 6.18).
+class UnregisterCall {
+  public:
+    enum class Table : std::uint8_t { files, buffers };
+
+    void begin(Ring& ring, Table table);
+
+    EnterCall::Progress step(sim::Cpu& cpu, Kernel& kernel, sim::Task& task);
+
+    /// After `done`: 0, or -ENXIO without a table.
+    std::int32_t result() const { return result_; }
+
+  private:
+    bool registered() const;
+    sim::WaitQueue* quiesce(sim::Cpu& cpu);
+
+    Ring* ring_ = nullptr;
+    Table table_ = Table::files;
+    bool entered_ = false;
+    std::int32_t result_ = 0;
+};
+
 /// io_uring_register calls: the system call around what the file table does. Each returns what the
 /// kernel would return.
 int register_files(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::span<File* const> files);
 int register_files_sparse(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint32_t slots,
                           bool opt_in);
+/// An UnregisterCall where nothing can make it wait. Throws std::logic_error where something does.
 int unregister_files(sim::Cpu& cpu, Kernel& kernel, Ring& ring);
 int register_file_alloc_range(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint32_t offset,
                               std::uint32_t length);
+int register_buffers(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::span<const UserBuffer> buffers);
+int register_buffers_update(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint32_t offset,
+                            std::span<const UserBuffer> buffers);
+int register_clone_buffers(sim::Cpu& cpu, Kernel& kernel, Ring& ring, Ring& source);
 int register_files_update(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint32_t offset,
                           std::span<const FileUpdate> entries);
 

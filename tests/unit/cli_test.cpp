@@ -172,7 +172,7 @@ TEST_CASE("bad values of parameters, seeds and formats are refused, all at once"
 
 TEST_CASE("unknown scenarios, designs and machines are refused with the nearest") {
     CHECK(call({"run", "frist-fill"}).err.ends_with("; did you mean \"first-fill\"?\n"));
-    CHECK(run_small({"--design", "linux-6.81"}).err.ends_with("; did you mean \"linux-6.18\"?\n"));
+    CHECK(run_small({"--design", "linux-6.188"}).err.ends_with("; did you mean \"linux-6.18\"?\n"));
     CHECK(run_small({"--machine", "i7-12700"}).err.ends_with("; did you mean \"i7-12700kf\"?\n"));
     CHECK(call({"run", "none.json"}).err ==
           "none.json: cannot be read: No such file or directory\n");
@@ -322,9 +322,9 @@ TEST_CASE("a full disk is an error") {
 }
 
 TEST_CASE("list names everything, one entry after the other") {
-    CHECK(call({"list", "scenarios"}).out.starts_with("cold-warm "));
+    CHECK(call({"list", "scenarios"}).out.find("\ncold-warm ") != std::string::npos);
     CHECK(call({"list", "designs"}).out.find("\nrfc-0001+0002+0003  ") != std::string::npos);
-    CHECK(call({"list", "machines"}).out.starts_with("i7-12700kf "));
+    CHECK(call({"list", "machines"}).out.find("\ni7-12700kf ") != std::string::npos);
     CHECK(call({"list", "knobs"}).out.find("\nnode_cache.limit ") != std::string::npos);
     CHECK(call({"list", "primitives"}).out.find("\nslub_alloc_fast ") != std::string::npos);
     CHECK(call({"list", "counters"}).out.starts_with("node_alloc "));

@@ -38,7 +38,7 @@ Run run_of(const std::string& design, sim::Cycles slab, sim::Cycles user) {
     result.ledger = {{"fill", "t", "user", "sqe_prepare", 8, user},
                      {"fill", "t", "slab", "slub_alloc_fast", 8, slab}};
     result.ledger_outside = {{"", "t", "ring_setup", "ring_setup", 1, 36000}};
-    result.memory = {9, 3, 32, 1024, 20000, 2, 8192};
+    result.memory = {9, 3, 32, 1024, 20000, 2, 8192, 32, 288, 0, 0};
     return run;
 }
 
@@ -198,6 +198,10 @@ TEST_CASE("csv: a run, word for word") {
                             ",retained_peak_bytes,bytes,20000",
                             ",node_slabs_at_end,slabs,2",
                             ",node_slabs_at_end_bytes,bytes,8192",
+                            ",node_footprint_bytes,bytes,32",
+                            ",live_peak_bytes,bytes,288",
+                            ",percpu_peak_bytes,bytes,0",
+                            ",rcu_callbacks_peak,callbacks,0",
                             "fill,published:a-figure,ns/install,99.5",
                             "fill,error:a-figure,percent,0.5025"}) {
         expected += "tiny,old,m,7,slots=4," + std::string(row) + "\n";
@@ -245,7 +249,8 @@ TEST_CASE("json: the keys of a result are a contract, and their order too") {
     CHECK(json["memory"].dump() ==
           R"({"nodes_live_peak":9,"nodes_cached_peak":3,"node_slot_bytes":32,)"
           R"("node_array_peak_bytes":1024,"retained_peak_bytes":20000,"node_slabs_at_end":2,)"
-          R"("node_slabs_at_end_bytes":8192})");
+          R"("node_slabs_at_end_bytes":8192,"node_footprint_bytes":32,"live_peak_bytes":288,)"
+          R"("percpu_peak_bytes":0,"rcu_callbacks_peak":0})");
 }
 
 TEST_CASE("json: the configuration has typed values and the costs with their provenance") {

@@ -152,14 +152,14 @@ TEST_CASE("the base of a design in a file is a shipped name or a path beside the
 TEST_CASE("an unknown base is reported where it stands") {
     const ScratchFolder folder;
     const fs::path path =
-        folder.write("d.json", R"({ "name": "d", "base": "linux-6.81", "knobs": {} })");
+        folder.write("d.json", R"({ "name": "d", "base": "linux-6.188", "knobs": {} })");
     Diagnostics diagnostics;
     const Library library = shipped();
     const auto node = library.load(FileKind::design, path.string(), "--design", diagnostics);
     REQUIRE(node);
     CHECK_FALSE(library.design(*node, diagnostics));
     CHECK(diagnostics.to_string().starts_with(
-        path.string() + ":1:24: /base: there is no design \"linux-6.81\"; there are "));
+        path.string() + ":1:24: /base: there is no design \"linux-6.188\"; there are "));
     CHECK(diagnostics.to_string().ends_with("; did you mean \"linux-6.18\"?\n"));
 }
 

@@ -231,8 +231,9 @@ TEST_CASE("after the last exit nothing is left, and the task's node waits for it
     }
 }
 
-TEST_CASE("a program may unregister while a request still holds a file, on every design") {
-    for (const char* design : {"linux-6.12", "linux-6.18"}) {
+TEST_CASE("a program may unregister while a request still holds a file, from 6.13 on") {
+    // Up to 6.12 it sleeps until the request is done: updates_test.cpp.
+    for (const char* design : {"linux-6.13", "linux-6.18"}) {
         INFO(design);
         Bench bench({}, design);
         models::File& file = bench.kernel.open_file();

@@ -1,0 +1,122 @@
+#include "analysis/export/document.h"
+#include "analysis/export/numbers.h"
+
+#include <fmt/format.h>
+
+namespace uringsim::analysis {
+
+namespace {
+
+constexpr std::size_t max_id_width = 26;
+
+std::string figures_text(const ErrorSummary& summary) {
+    return summary.figures > 0 ? fmt::format("{}", summary.figures) : "";
+}
+
+std::string percent_text(const ErrorSummary& summary, double value) {
+    return summary.figures > 0 ? fmt::format("{:.2f} %", value) : "";
+}
+
+void add_source(Table& table, const SourceValidation& source) {
+    table.add_row(
+        {source.source, figures_text(source.fitted),
+         percent_text(source.fitted, source.fitted.mean),
+         percent_text(source.fitted, source.fitted.worst), figures_text(source.predicted),
+         percent_text(source.predicted, source.predicted.mean),
+         percent_text(source.predicted, source.predicted.worst), figures_text(source.changes),
+         source.changes.figures > 0 ? fmt::format("{:.2f} pt", source.changes.worst) : "",
+         source.counts > 0 ? fmt::format("{}/{}", source.counts_exact, source.counts) : ""});
+}
+
+Section summary_section(const Validation& validation) {
+    Table table({{"source", Align::left},
+                 {"fit"},
+                 {"MAPE"},
+                 {"worst"},
+                 {"predict"},
+                 {"MAPE"},
+                 {"worst"},
+                 {"changes"},
+                 {"worst"},
+                 {"exact counts"}});
+    for (const SourceValidation& source : validation.sources) {
+        add_source(table, source);
+    }
+    if (validation.sources.size() > 1) {
+        add_source(table, validation.total);
+    }
+    table.drop_empty_columns();
+    Section section{"simulated against published", std::move(table), {}};
+    for (const SourceValidation& source : validation.sources) {
+        if (!source.mean_is_good) {
+            section.lines.push_back(fmt::format("{}: the mean error of predictions is over {} %",
+                                                source.source, source.limits.mape_percent));
+        }
+    }
+    return section;
+}
+
+std::string use_text(const PublishedFigure& figure) {
+    return is_exact(figure.metric) ? "count" : figure.fitted ? "fit" : "predict";
+}
+
+Section source_section(const Validation& validation, const PublishedFile& file) {
+    Table table({{"figure", Align::left},
+                 {"published"},
+                 {"simulated"},
+                 {"error"},
+                 {"noise"},
+                 {"use", Align::left},
+                 {"verdict", Align::left}});
+    for (const ValidatedFigure& cell : validation.figures) {
+        const PublishedFigure& figure = cell.figure;
+        if (figure.source != file.source) {
+            continue;
+        }
+        table.add_row({shortened(figure.id, max_id_width), metric_text(figure.metric, figure.value),
+                       metric_text(figure.metric, cell.simulated),
+                       error_text(figure.metric, cell.error),
+                       figure.noise_percent ? fmt::format("{:.2f} %", *figure.noise_percent) : "",
+                       use_text(figure), std::string(verdict_name(cell.verdict))});
+    }
+    table.drop_empty_columns();
+    Section section{file.source, std::move(table), {file.citation}};
+    for (const PublishedFigure& figure : file.figures) {
+        if (!figure.note.empty()) {
+            section.lines.push_back(fmt::format("{}: {}", figure.id, figure.note));
+        }
+    }
+    for (const NotExpressed& row : file.not_expressed) {
+        section.lines.push_back(fmt::format("not simulated: {}: {}", row.id, row.reason));
+    }
+    return section;
+}
+
+std::string verdict_text(const Validation& validation) {
+    std::size_t not_judged = 0;
+    for (const ValidatedFigure& cell : validation.figures) {
+        not_judged += cell.verdict == Verdict::not_judged ? 1 : 0;
+    }
+    return fmt::format("{} figures: {} good, {} broken, {} not judged; {} signs wrong",
+                       validation.figures.size(),
+                       validation.figures.size() - validation.total.broken - not_judged,
+                       validation.total.broken, not_judged, validation.total.signs_wrong);
+}
+
+} // namespace
+
+Document describe(const Validation& validation) {
+    Document document;
+    document.title = "accuracy";
+    document.facts = {
+        verdict_text(validation),
+        "fit: figures that costs were chosen by; predict: figures that nothing was chosen by; not "
+        "judged: the source's own stability gate failed, or the note below says why"};
+    document.sections.push_back(summary_section(validation));
+    for (const PublishedFile& file : validation.files) {
+        document.sections.push_back(source_section(validation, file));
+    }
+    return document;
+}
+
+} // namespace uringsim::analysis

@@ -1,0 +1,663 @@
+#include "analysis/native/uring/program_thread.h"
+
+#include "analysis/native/uring/clock.h"
+#include "models/errno_names.h"
+#include "models/uring/file_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace uringsim::analysis::native {
+
+namespace op = scenarios::op;
+
+namespace {
+
+constexpr std::uint64_t patience_ns = 10'000'000'000; ///< for CQEs and rings of other tasks
+constexpr std::uint64_t sentinel = 0x5eed;            ///< what reading an installed file gives
+constexpr rlim_t file_limit = 1U << 20U;
+
+void pin(int cpu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(static_cast<std::size_t>(cpu), &set);
+    if (::sched_setaffinity(0, sizeof set, &set) != 0) {
+        throw NotHere(fmt::format("CPU {} cannot be used: {}", cpu, std::strerror(errno)));
+    }
+}
+
+/// Waits for something that another task does.
+class Patience {
+  public:
+    /// False when it is exhausted.
+    bool wait(const SharedRun& run) {
+        if (++turns_ % spins_a_look != 0) {
+            return true;
+        }
+        if (start_ == 0) {
+            start_ = now_ns();
+        }
+        ::sched_yield();
+        return !run.stop && now_ns() - start_ < patience_ns;
+    }
+
+  private:
+    static constexpr std::uint64_t spins_a_look = 4096;
+    std::uint64_t turns_ = 0;
+    std::uint64_t start_ = 0;
+};
+
+} // namespace
+
+SharedRun::SharedRun(const scenarios::Scenario& the_scenario, const ProgramOptions& the_options)
+    : scenario(the_scenario)
+    , options(the_options)
+    , owned(the_scenario.rings.size())
+    , rings(the_scenario.rings.size())
+    , file(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+    , bad_fd(static_cast<int>(file_limit) - 1) {
+    const rlimit limit{file_limit, file_limit};
+    ::setrlimit(RLIMIT_NOFILE,
+                &limit); // not allowed: large tables are refused later, with a reason
+}
+
+SharedRun::~SharedRun() {
+    if (file >= 0) {
+        ::close(file);
+    }
+}
+
+ProgramThread::ProgramThread(SharedRun& run, const scenarios::TaskSpec& spec, int cpu)
+    : run_(run)
+    , spec_(spec)
+    , cpu_(cpu)
+    , alone_(run.scenario.tasks.size() == 1) {}
+
+void ProgramThread::walk() {
+    pin(cpu_);
+    const bool timed = run_.options.purpose == Purpose::time;
+    clock_cost_ns_ = timed && run_.options.subtract_clock ? clock_cost_ns() : 0;
+    if (run_.options.purpose == Purpose::count) {
+        counters_ = std::make_unique<TaskCounters>(run_.options.kernel_probes);
+        phase_counts_.assign(run_.scenario.phases.size(),
+                             std::vector<std::uint64_t>(counters_->names().size(), 0));
+    }
+    ++run_.at_start;
+    Patience patience;
+    while (run_.at_start < run_.scenario.tasks.size()) {
+        if (!patience.wait(run_)) {
+            return;
+        }
+    }
+    std::vector<std::uint64_t> before;
+    if (counters_) {
+        counters_->read(own_, before);
+    }
+    for (pc_ = 0; pc_ < spec_.program.size() && !run_.stop; ++pc_) {
+        std::visit([&](const auto& op) { run(op); }, spec_.program[pc_].op);
+    }
+    if (counters_) {
+        counters_->read(own_, run_counts_);
+        for (std::size_t i = 0; i < run_counts_.size(); ++i) {
+            run_counts_[i] -= before[i];
+        }
+    }
+}
+
+void ProgramThread::add_to(Record& record) const {
+    record.rounds.insert(record.rounds.end(), rounds_.begin(), rounds_.end());
+    if (!counters_) {
+        return;
+    }
+    const auto add = [&](std::optional<std::size_t> phase, const std::string& name,
+                         std::uint64_t value) {
+        for (Count& count : record.counts) {
+            if (count.phase == phase && count.counter == name) {
+                count.value += value;
+                return;
+            }
+        }
+        record.counts.push_back({phase, name, value});
+    };
+    const std::vector<std::string>& names = counters_->names();
+    for (std::size_t phase = 0; phase < phase_counts_.size(); ++phase) {
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            add(phase, names[i], phase_counts_[phase][i]);
+        }
+    }
+    for (std::size_t i = 0; i < run_counts_.size(); ++i) {
+        add(std::nullopt, names[i], run_counts_[i]);
+    }
+    record.absent = counters_->absent();
+}
+
+void ProgramThread::fail(const std::string& message) const {
+    const std::string& where = spec_.program.at(std::min(pc_, spec_.program.size() - 1)).where;
+    throw WrongResult(fmt::format("{}: task \"{}\": {}", where, spec_.name, message));
+}
+
+KernelRing& ProgramThread::ring(std::size_t index) {
+    Patience patience;
+    while (run_.rings[index].load(std::memory_order_acquire) == nullptr) {
+        if (alone_ || !patience.wait(run_)) {
+            fail(fmt::format("ring \"{}\" is not open", run_.scenario.rings[index].name));
+        }
+    }
+    return *run_.rings[index].load(std::memory_order_acquire);
+}
+
+void ProgramThread::check(std::int32_t result, const Expect& expect, const char* what) {
+    if (!expect.accepts(result)) {
+        if (result == -EINVAL || result == -EOPNOTSUPP) {
+            throw NotHere(fmt::format("{}: {} returned {}: this kernel may be too old for it",
+                                      spec_.program[pc_].where, what, models::result_name(result)));
+        }
+        fail(fmt::format("{} returned {}, expected {}", what, models::result_name(result),
+                         expect.to_string()));
+    }
+    if (expect.kind == Expect::Kind::any && result < 0) {
+        ++own_.errors_counted;
+    }
+}
+
+const io_uring_cqe& ProgramThread::wait_front(KernelRing& ring, const char* what) {
+    Patience patience;
+    const io_uring_cqe* cqe = ring.front();
+    while (cqe == nullptr) {
+        if (ring.overflowed()) {
+            fail(fmt::format("{} is on the overflow list of ring \"{}\", which only an enter with "
+                             "GETEVENTS flushes",
+                             what, ring.name()));
+        }
+        if (!patience.wait(run_)) {
+            fail(fmt::format("{} did not arrive in ring \"{}\"", what, ring.name()));
+        }
+        cqe = ring.front();
+    }
+    return *cqe;
+}
+
+// --- Rings and registrations ---
+
+void ProgramThread::run(const op::CreateRing& op) {
+    const scenarios::RingSpec& spec = run_.scenario.rings[op.ring];
+    int error = 0;
+    auto ring = KernelRing::create(spec.name, spec.params, error);
+    if (!ring && op.expect.kind != Expect::Kind::success) {
+        check(error, op.expect, "create_ring");
+        return;
+    }
+    if (!ring) {
+        throw NotHere(fmt::format("io_uring_setup of ring \"{}\" returned {}", spec.name,
+                                  models::result_name(error)));
+    }
+    ++own_.rings_created;
+    run_.owned[op.ring] = std::move(ring);
+    run_.rings[op.ring].store(run_.owned[op.ring].get(), std::memory_order_release);
+}
+
+void ProgramThread::run(const op::EnableRing& op) {
+    check(ring(op.ring).enable(), {}, "enable_ring");
+}
+
+void ProgramThread::run(const op::CloseRing& op) {
+    KernelRing& own = ring(op.ring);
+    read_back(own);
+    run_.rings[op.ring].store(nullptr, std::memory_order_release);
+    run_.owned[op.ring].reset();
+    run(op::Sleep{run_.options.settle_us});
+}
+
+void ProgramThread::run(const op::RegisterFiles& op) {
+    KernelRing& own = ring(op.ring);
+    const std::vector<int> fds(op.count, op.ring_file ? own.fd() : run_.file);
+    const int result = own.register_files(fds);
+    check(result, op.expect, "register_files");
+    if (result >= 0) {
+        own.slots.reset(op.count, true);
+        own_.files_installed += op.count;
+    }
+}
+
+void ProgramThread::run(const op::RegisterFilesSparse& op) {
+    KernelRing& own = ring(op.ring);
+    const int result = own.register_files_sparse(op.count);
+    check(result, op.expect, "register_files_sparse");
+    if (result >= 0) {
+        own.slots.reset(op.count, false);
+    }
+}
+
+void ProgramThread::run(const op::RegisterFileAllocRange& op) {
+    check(ring(op.ring).register_alloc_range(op.offset, op.length), op.expect,
+          "register_file_alloc_range");
+}
+
+void ProgramThread::run(const op::UnregisterFiles& op) {
+    KernelRing& own = ring(op.ring);
+    read_back(own);
+    const int result = own.unregister_files();
+    check(result, op.expect, "unregister_files");
+    if (result >= 0) {
+        own_.files_removed += own.slots.used();
+        own.slots.reset(0, false);
+    }
+}
+
+// --- Batches of requests ---
+
+template <class MakeSqe, class OnCqe>
+void ProgramThread::run_batches(KernelRing& own, KernelRing& messages_to, const Batch& batch,
+                                const Expect& expect, const MakeSqe& make_sqe,
+                                const OnCqe& on_cqe) {
+    for (std::uint32_t done = 0; done < batch.count && !run_.stop;) {
+        const std::uint32_t count = std::min(batch.size, batch.count - done);
+        if (own.room() < count) {
+            fail(fmt::format("the SQ of ring \"{}\" has no room for {} more", own.name(), count));
+        }
+        const std::uint64_t first = own.next_user_data;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            io_uring_sqe& sqe = own.next_sqe();
+            make_sqe(sqe, done + i);
+            sqe.user_data = first + i;
+        }
+        own.next_user_data = first + count;
+        if (batch.submit) {
+            ++own_.enters;
+            const int result = own.enter(batch.reap ? count : 0, batch.reap);
+            if (result != static_cast<int>(count)) {
+                fail(fmt::format("io_uring_enter returned {}, expected {}",
+                                 models::result_name(result), count));
+            }
+        }
+        if (batch.submit && batch.reap) {
+            std::uint32_t succeeded = 0;
+            reap(own, count, "a completion", [&](const io_uring_cqe& cqe) {
+                if (cqe.res < 0 || expect.kind != Expect::Kind::success) {
+                    check(cqe.res, expect, "a request");
+                }
+                if (cqe.res >= 0) {
+                    on_cqe(done + static_cast<std::uint32_t>(cqe.user_data - first), cqe.res);
+                    ++succeeded;
+                }
+            });
+            if (&messages_to != &own) {
+                reap(messages_to, succeeded, "a message", [](const io_uring_cqe&) {});
+            }
+        }
+        done += count;
+    }
+}
+
+template <class Read>
+void ProgramThread::reap(KernelRing& ring, std::uint32_t count, const char* what,
+                         const Read& read) {
+    std::uint32_t read_so_far = ring.drain(count, read);
+    while (read_so_far < count) {
+        wait_front(ring, what);
+        read_so_far += ring.drain(count - read_so_far, read);
+    }
+    own_.cqe_reaped += count;
+}
+
+std::uint64_t ProgramThread::next_message(KernelRing& target) const {
+    if (!alone_) {
+        return target.next_message.fetch_add(1);
+    }
+    const std::uint64_t value = target.next_message.load(std::memory_order_relaxed);
+    target.next_message.store(value + 1, std::memory_order_relaxed);
+    return value;
+}
+
+void ProgramThread::run(const op::Nop& op) {
+    KernelRing& own = ring(op.ring);
+    run_batches(
+        own, own, op.batch, {},
+        [&](io_uring_sqe& sqe, std::uint32_t) {
+            sqe.opcode = IORING_OP_NOP;
+            sqe.flags = op.cqe_skip ? IOSQE_CQE_SKIP_SUCCESS : 0;
+        },
+        [](std::uint32_t, std::int32_t) {});
+}
+
+void ProgramThread::run(const op::SendFd& op) {
+    KernelRing* target = op.target ? &ring(*op.target) : nullptr;
+    const bool alloc = op.slot == op::Slot::alloc || op.file_index == models::file_index_alloc;
+    const auto index_of = [&](std::uint32_t i) {
+        return op.slot == op::Slot::sequential ? op.file_index + i + 1 : op.file_index;
+    };
+    KernelRing& own = ring(op.ring);
+    KernelRing& messages_to = target != nullptr && !op.cqe_skip ? *target : own;
+    run_batches(
+        own, messages_to, op.batch, op.expect,
+        [&](io_uring_sqe& sqe, std::uint32_t i) {
+            sqe.opcode = IORING_OP_MSG_RING;
+            sqe.fd = target != nullptr ? target->fd() : run_.file;
+            sqe.addr = IORING_MSG_SEND_FD;
+            sqe.addr3 = op.source_slot;
+            sqe.file_index = alloc ? models::file_index_alloc : index_of(i);
+            sqe.len = op.len;
+            sqe.msg_ring_flags = op.flags | (op.cqe_skip ? IORING_MSG_RING_CQE_SKIP : 0U);
+            sqe.off = target != nullptr ? next_message(*target) : 0;
+        },
+        [&](std::uint32_t i, std::int32_t result) {
+            if (target != nullptr) {
+                note_install(*target, alloc ? static_cast<std::uint32_t>(result) : index_of(i) - 1,
+                             alloc);
+            }
+        });
+}
+
+void ProgramThread::note_install(KernelRing& ring, std::uint32_t slot, bool given_out) {
+    if (slot >= ring.slots.size()) {
+        fail(fmt::format("slot {} is outside the table of ring \"{}\"", slot, ring.name()));
+    }
+    const bool was_used = ring.slots.set(slot);
+    ++own_.files_installed;
+    if (was_used && given_out) {
+        fail(fmt::format("slot {} of ring \"{}\" was given out twice", slot, ring.name()));
+    }
+    own_.files_removed += was_used ? 1 : 0; // a slot that is named explicitly is replaced
+}
+
+void ProgramThread::run(const op::SendData& op) {
+    KernelRing* target = op.target ? &ring(*op.target) : nullptr;
+    KernelRing& own = ring(op.ring);
+    run_batches(
+        own, target != nullptr ? *target : own, op.batch, op.expect,
+        [&](io_uring_sqe& sqe, std::uint32_t) {
+            sqe.opcode = IORING_OP_MSG_RING;
+            sqe.fd = target != nullptr ? target->fd() : run_.file;
+            sqe.addr = IORING_MSG_DATA;
+            sqe.len = op.len;
+            sqe.off = target != nullptr ? next_message(*target) : 0;
+        },
+        [](std::uint32_t, std::int32_t) {});
+}
+
+// --- Updates ---
+
+void ProgramThread::run(const op::UpdateFiles& op) {
+    std::vector<Span> spans;
+    for (std::uint32_t at = 0; at < op.count; at += op.entries) {
+        spans.push_back({op.offset + at, std::min(op.entries, op.count - at)});
+    }
+    update_spans(ring(op.ring), spans, op.via, op.batch, op.with, op.tag, op.expect);
+}
+
+void ProgramThread::run(const op::RemoveFiles& op) {
+    KernelRing& own = ring(op.ring);
+    update_spans(own, own.slots.spans(), op.via, 1, op::With::none, 0, op.expect);
+}
+
+void ProgramThread::update_spans(KernelRing& own, const std::vector<Span>& spans, op::Via via,
+                                 std::uint32_t batch, op::With with, std::uint64_t tag,
+                                 const Expect& expect) {
+    if (via == op::Via::request) {
+        run_batches(
+            own, own, {static_cast<std::uint32_t>(spans.size()), batch, true, true}, expect,
+            [&](io_uring_sqe& sqe, std::uint32_t i) {
+                const std::vector<int>& fds = fds_for(spans[i], with, own);
+                sqe.opcode = IORING_OP_FILES_UPDATE;
+                sqe.fd = -1;
+                sqe.addr = reinterpret_cast<std::uint64_t>(fds.data());
+                sqe.len = spans[i].length;
+                sqe.off = spans[i].offset;
+            },
+            [&](std::uint32_t i, std::int32_t result) {
+                note_update(own, spans[i], with, result);
+            });
+        return;
+    }
+    for (const Span& span : spans) {
+        const int result = own.update_files(span.offset, fds_for(span, with, own), tag);
+        check(result, expect, "register_files_update");
+        if (expect.kind == Expect::Kind::success && result != static_cast<int>(span.length)) {
+            fail(fmt::format("register_files_update did {} of {} slots", result, span.length));
+        }
+        note_update(own, span, with, result);
+    }
+}
+
+void ProgramThread::note_update(KernelRing& own, const Span& span, op::With with, int done) {
+    if (with == op::With::skip || with == op::With::bad_fd) {
+        return;
+    }
+    const bool install = with != op::With::none;
+    const auto count = static_cast<std::uint32_t>(std::max(done, 0));
+    own_.files_removed += own.slots.change(span.offset, count, install);
+    own_.files_installed += install ? count : 0;
+}
+
+const std::vector<int>& ProgramThread::fds_for(const Span& span, op::With with, KernelRing& own) {
+    constexpr int skip_slot = -2; // IORING_REGISTER_FILES_SKIP
+    const std::array kinds{run_.file, -1, skip_slot, run_.bad_fd, own.fd()};
+    const int wanted = kinds[static_cast<std::size_t>(with)];
+    if (fds_.size() <= span.length) {
+        fds_.resize(span.length + 1);
+    }
+    std::vector<int>& fds = fds_[span.length];
+    if (fds.empty() || fds.front() != wanted) {
+        fds.assign(span.length, wanted);
+    }
+    return fds;
+}
+
+// --- Single steps ---
+
+void ProgramThread::run(const op::Submit& op) {
+    ++own_.enters;
+    check(ring(op.ring).enter(op.wait.value_or(0), op.wait.has_value()), op.expect,
+          "io_uring_enter");
+}
+
+void ProgramThread::run(const op::Reap& op) {
+    KernelRing& own = ring(op.ring);
+    const std::uint32_t wanted = op.count.value_or(own.ready());
+    for (std::uint32_t i = 0; i < wanted && !run_.stop; ++i) {
+        const io_uring_cqe& cqe = wait_front(own, "a completion");
+        const std::int32_t result = cqe.res;
+        const std::uint64_t user_data = cqe.user_data;
+        own.pop();
+        ++own_.cqe_reaped;
+        check(result, op.expect, "a completion");
+        if (op.first_user_data && user_data != *op.first_user_data + i) {
+            fail(fmt::format("completion {} carries user_data {}, expected {}", i, user_data,
+                             *op.first_user_data + i));
+        }
+    }
+}
+
+void ProgramThread::run(const op::Poll& op) {
+    KernelRing& own = ring(op.ring);
+    io_uring_sqe& sqe = own.next_sqe();
+    sqe.opcode = IORING_OP_POLL_ADD;
+    sqe.fd = static_cast<int>(op.slot);
+    sqe.flags = IOSQE_FIXED_FILE;
+    sqe.poll32_events = 1; // POLLIN
+    sqe.user_data = own.next_user_data++;
+    ++own_.enters;
+    if (own.enter(0, false) != 1) {
+        fail("the poll was not submitted");
+    }
+    if (op.expect.kind == Expect::Kind::value) {
+        const std::int32_t result = wait_front(own, "the poll's completion").res;
+        own.pop();
+        ++own_.cqe_reaped;
+        check(result, op.expect, "poll");
+        return;
+    }
+    ++polls_pending_;
+}
+
+void ProgramThread::run(const op::EndPoll& op) {
+    if (polls_pending_ != 1) {
+        throw NotHere(fmt::format("{}: {} polls wait for the file, and the kernel ends all at once",
+                                  spec_.program[pc_].where, polls_pending_));
+    }
+    std::uint64_t value = 1;
+    if (::write(run_.file, &value, sizeof value) != sizeof value) {
+        fail("the polled file cannot be written");
+    }
+    wait_front(ring(op.ring), "the poll's completion");
+    if (::read(run_.file, &value, sizeof value) != sizeof value) {
+        fail("the polled file cannot be read");
+    }
+    polls_pending_ = 0;
+}
+
+void ProgramThread::run(const op::Sleep& op) {
+    if (op.us == 0) {
+        return;
+    }
+    constexpr std::uint64_t us_a_second = 1'000'000;
+    constexpr std::uint64_t ns_a_us = 1'000;
+    timespec time{static_cast<time_t>(op.us / us_a_second),
+                  static_cast<long>(op.us % us_a_second * ns_a_us)};
+    while (::clock_nanosleep(CLOCK_MONOTONIC, 0, &time, &time) == EINTR) {
+    }
+}
+
+void ProgramThread::run(const op::SetRlimitNofile& op) {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = op.limit;
+    if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        throw NotHere(
+            fmt::format("RLIMIT_NOFILE cannot be set to {}: {}", op.limit, std::strerror(errno)));
+    }
+}
+
+void ProgramThread::run(const op::Assert& op) {
+    std::uint64_t value = 0;
+    switch (op.quantity) {
+    case op::Quantity::cq_ready:
+        value = ring(op.ring).ready();
+        break;
+    case op::Quantity::cq_dropped:
+        value = ring(op.ring).dropped();
+        break;
+    case op::Quantity::files_installed:
+        value = ring(op.ring).slots.used();
+        break;
+    default:
+        return; // a state of the kernel that a program does not see
+    }
+    if (value != op.equals) {
+        fail(fmt::format("assertion: the quantity is {}, expected {}", value, op.equals));
+    }
+}
+
+/// Reads the lowest and the highest installed file through the ring: the slots hold our file.
+void ProgramThread::read_back(KernelRing& own) {
+    if (run_.options.purpose != Purpose::check || own.slots.used() == 0 || own.ready() > 0 ||
+        own.prepared() > 0 || polls_pending_ > 0) {
+        return;
+    }
+    const std::vector<Span> spans = own.slots.spans();
+    read_back_slot(own, spans.front().offset);
+    read_back_slot(own, spans.back().offset + spans.back().length - 1);
+}
+
+void ProgramThread::read_back_slot(KernelRing& own, std::size_t slot) {
+    std::uint64_t value = sentinel;
+    if (::write(run_.file, &value, sizeof value) != sizeof value) {
+        fail("the sentinel cannot be written");
+    }
+    value = 0;
+    io_uring_sqe& sqe = own.next_sqe();
+    io_uring_prep_read(&sqe, static_cast<int>(slot), &value, sizeof value, 0);
+    sqe.flags = IOSQE_FIXED_FILE;
+    if (own.enter(1, true) != 1) {
+        fail("the read of an installed file was not submitted");
+    }
+    const std::int32_t result = wait_front(own, "the read of an installed file").res;
+    own.pop();
+    if (result != sizeof value || value != sentinel) {
+        fail(fmt::format("reading slot {} of ring \"{}\" returned {} and {:#x}, expected {:#x}",
+                         slot, own.name(), models::result_name(result), value, sentinel));
+    }
+}
+
+// --- Control ---
+
+bool ProgramThread::warming_up() const {
+    return std::ranges::any_of(
+        loops_, [](const LoopFrame& frame) { return frame.iteration < frame.warmup; });
+}
+
+void ProgramThread::run(const op::RepeatBegin& op) {
+    if (op.times + op.warmup == 0) {
+        pc_ = op.end;
+    } else {
+        loops_.push_back({0, op.warmup});
+    }
+}
+
+void ProgramThread::run(const op::RepeatEnd& op) {
+    const auto& begin = std::get<op::RepeatBegin>(spec_.program[op.begin].op);
+    if (++loops_.back().iteration < begin.times + begin.warmup) {
+        pc_ = op.begin;
+    } else {
+        loops_.pop_back();
+    }
+}
+
+void ProgramThread::run(const op::PhaseBegin& op) {
+    const bool outermost = phases_.empty();
+    ActivePhase& phase = phases_.emplace_back();
+    phase.phase = sim::index_of(op.phase) - 1;
+    phase.measured = !warming_up();
+    phase.first_round = rounds_.size();
+    if (counters_) {
+        counters_->read(own_, phase.counts_before);
+    } else if (run_.options.purpose == Purpose::time) {
+        if (outermost) {
+            phase.switches_before = involuntary_switches();
+            phase.null_before = null_call_ns(run_.options.null_calls);
+        }
+        phase.started_ns = now_ns();
+    }
+}
+
+void ProgramThread::run(const op::PhaseEnd& /*op*/) {
+    const std::uint64_t now = run_.options.purpose == Purpose::time ? now_ns() : 0;
+    const ActivePhase phase = std::move(phases_.back());
+    phases_.pop_back();
+    if (counters_ && phase.measured) {
+        std::vector<std::uint64_t> counts;
+        counters_->read(own_, counts);
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+            phase_counts_[phase.phase][i] += counts[i] - phase.counts_before[i];
+        }
+    } else if (run_.options.purpose == Purpose::time) {
+        end_timed(phase, now);
+    }
+}
+
+void ProgramThread::end_timed(const ActivePhase& phase, std::uint64_t now) {
+    if (phase.measured) {
+        const std::uint64_t ns = now - phase.started_ns;
+        rounds_.push_back({phase.phase, ns - std::min(ns, clock_cost_ns_), 0, false});
+    }
+    if (!phases_.empty()) {
+        return; // the outermost phase says how slow the machine was
+    }
+    const double null_ns = (phase.null_before + null_call_ns(run_.options.null_calls)) / 2;
+    const bool switched = involuntary_switches() > phase.switches_before;
+    for (std::size_t i = phase.first_round; i < rounds_.size(); ++i) {
+        rounds_[i].null_ns = null_ns;
+        rounds_[i].switched = switched;
+    }
+}
+
+} // namespace uringsim::analysis::native
