@@ -184,6 +184,9 @@ EnterCall::Progress UnregisterCall::step(sim::Cpu& cpu, Kernel& kernel, sim::Tas
     }
     result_ = table_ == Table::files ? ring_->files().unregister(cpu)
                                      : ring_->buffers().unregister(cpu);
+    if (table_ == Table::files && result_ == 0) {
+        ring_->node_cache().table_unregistered(cpu);
+    }
     kernel.note_memory();
     return EnterCall::Progress::done;
 }
