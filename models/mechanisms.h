@@ -32,6 +32,10 @@ enum class Mechanism : std::uint16_t {
     rcu,
     workqueue,
     buffers,
+    request_cache,
+    request_shrink,
+    interrupt,
+    io_wq,
     count_
 };
 

@@ -81,6 +81,9 @@ class ProgramTask final : public sim::Task {
     sim::Step run(const op::Sleep& op, sim::Cpu& cpu);
     sim::Step run(const op::SetRlimitNofile& op, sim::Cpu& cpu);
     sim::Step run(const op::FailAlloc& op, sim::Cpu& cpu);
+    sim::Step run(const op::Shrink& op, sim::Cpu& cpu);
+    sim::Step run(const op::CpuHotplug& op, sim::Cpu& cpu);
+    sim::Step run(const op::SlabCycle& op, sim::Cpu& cpu);
     sim::Step run(const op::Assert& op, sim::Cpu& cpu);
     sim::Step run(const op::Snapshot& op, sim::Cpu& cpu);
     sim::Step run(const op::RepeatBegin& op, sim::Cpu& cpu);
@@ -128,6 +131,7 @@ class ProgramTask final : public sim::Task {
     std::uint32_t in_batch_ = 0;   ///< requests of the batch under way
     std::uint32_t messages_ = 0;   ///< CQEs that the batch put into the target
     std::vector<Span> spans_;
+    std::vector<models::Object*> objects_; ///< of a slab_cycle
     std::vector<std::vector<models::FileUpdate>> entries_; ///< by number of slots
 };
 

@@ -61,7 +61,7 @@ Ring::Ring(sim::Cpu& cpu, Kernel& kernel, std::string name, const RingParams& pa
     files_ = std::make_unique<FileTable>(kernel.design(), kernel.memory(), *lifetime_);
     buffers_ = std::make_unique<BufferTable>(kernel.design(), kernel.memory(), *lifetime_,
                                              kernel.pinned(), other_caches_.back()); // imu
-    requests_ = std::make_unique<FreeListRequests>(kernel.request_slab());
+    requests_ = make_request_allocator(kernel.request_context());
     cq_.init(cpu, params_.cq_entries);
     sqes_ = kernel.memory().alloc(cpu, std::uint64_t{params_.sq_entries} * sqe_bytes,
                                   {.account = true, .zero = true});
@@ -98,7 +98,8 @@ void Ring::forget_target(const Ring& target) {
 
 Ring::Submitted Ring::submit_one(sim::Cpu& cpu) {
     const sim::MechanismScope scope(cpu, id(Mechanism::request));
-    Request* request = requests_->alloc(cpu);
+    const Sqe& next = sq_[sq_head_ & (params_.sq_entries - 1)];
+    Request* request = requests_->alloc(cpu, request_use(next));
     if (request == nullptr) {
         return Submitted::no_request;
     }
@@ -107,9 +108,11 @@ Ring::Submitted Ring::submit_one(sim::Cpu& cpu) {
     request->sqe = take_sqe(cpu);
     request->node = nullptr;
     ++in_flight_;
+    kernel_.note_requests(in_flight_);
+    kernel_.other_users(cpu);
     request->res = prepare_request(request->sqe);
     if (request->res < 0) {
-        completed_.push_back(request);
+        done(cpu, *request);
         return Submitted::last;
     }
     if (request->sqe.opcode == Opcode::poll_add && start_poll(cpu, *request)) {
@@ -118,7 +121,11 @@ Ring::Submitted Ring::submit_one(sim::Cpu& cpu) {
     if (request->sqe.opcode != Opcode::poll_add) {
         request->res = issue(cpu, *request);
     }
-    completed_.push_back(request);
+    if (request->sqe.completes != Completes::at_once) {
+        defer(cpu, *request);
+    } else {
+        done(cpu, *request);
+    }
     return Submitted::one;
 }
 
@@ -163,7 +170,7 @@ bool Ring::end_poll(sim::Cpu& cpu, std::int32_t res) {
         const sim::LockGuard guard(completion_lock_, cpu);
         complete(cpu, request);
     }
-    free_request(cpu, request);
+    free_request(cpu, request, false);
     return true;
 }
 
@@ -175,13 +182,14 @@ void Ring::flush_completions(sim::Cpu& cpu) {
     // Only when all CQEs are out (io_free_batch_list): the tag of a resource that a request held
     // comes after the CQEs of the whole batch.
     for (Request* request : completed_) {
-        free_request(cpu, *request);
+        free_request(cpu, *request, true);
     }
     completed_.clear();
 }
 
 void Ring::complete(sim::Cpu& cpu, Request& request) {
-    cpu.charge(id(Primitive::request_complete));
+    const bool single = kernel_.design().request_completion == RequestCompletion::single;
+    cpu.charge(id(single ? Primitive::request_complete_single : Primitive::request_complete));
     cpu.touch(request.lines);
     const bool skip = request.sqe.cqe_skip && request.res >= 0;
     if (!skip) {
@@ -189,12 +197,13 @@ void Ring::complete(sim::Cpu& cpu, Request& request) {
     }
 }
 
-void Ring::free_request(sim::Cpu& cpu, Request& request) {
+void Ring::free_request(sim::Cpu& cpu, Request& request, bool at_once) {
     if (request.node != nullptr) {
         lifetime_->put(cpu, *request.node);
     }
     --in_flight_;
-    requests_->free(cpu, request);
+    put_references(cpu);
+    requests_->free(cpu, request, at_once);
 }
 
 bool Ring::post(sim::Cpu& cpu, Cqe cqe) {

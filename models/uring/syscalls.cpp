@@ -36,6 +36,7 @@ EnterCall::Progress EnterCall::enter(sim::Cpu& cpu, Kernel& kernel) {
     cpu.touch(kernel.code(cpu).submit);
     cpu.count(id(Counter::enters));
     kernel.run_exit_task_work(cpu);
+    ring_->take_interrupts(cpu, false);
     if (ring_->disabled()) {
         result_ = -EBADFD;
         return Progress::done;
@@ -53,6 +54,9 @@ EnterCall::Progress EnterCall::enter(sim::Cpu& cpu, Kernel& kernel) {
 
 EnterCall::Progress EnterCall::submit(sim::Cpu& cpu) {
     const sim::LockGuard guard(ring_->uring_lock(), cpu);
+    if (submitted_ == 0) {
+        ring_->requests().begin_submit(cpu, to_consume_);
+    }
     auto outcome = Ring::Submitted::one;
     do {
         outcome = ring_->submit_one(cpu);
@@ -60,6 +64,7 @@ EnterCall::Progress EnterCall::submit(sim::Cpu& cpu) {
     } while (outcome == Ring::Submitted::one && submitted_ < to_consume_ && cpu.may_continue());
     result_ = static_cast<std::int32_t>(submitted_);
     if (outcome != Ring::Submitted::one || submitted_ == to_consume_) {
+        ring_->requests().end_submit(cpu);
         if (submitted_ == 0) {
             result_ = -EAGAIN;
         }
@@ -90,6 +95,9 @@ EnterCall::Progress EnterCall::wait(sim::Cpu& cpu, sim::Task& task) {
     }
     if (cq.ready() >= std::min(args_.min_complete, cq.entries())) {
         return Progress::done;
+    }
+    if (ring_->take_interrupts(cpu, true)) {
+        return Progress::more;
     }
     if (cq.loss_unreported()) {
         // It does not sleep; the loss is told to whoever neither submitted nor finds a CQE.
