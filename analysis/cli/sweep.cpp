@@ -311,9 +311,11 @@ class SweepJob {
             if (file_) {
                 return file_->append(lines, error);
             }
-            invocation_.out << lines;
-            error = "standard output";
-            return static_cast<bool>(invocation_.out);
+            if (!(invocation_.out << lines)) {
+                error = "standard output does not take them";
+                return false;
+            }
+            return true;
         };
         hooks.known = [&](const SweepPoint& point) {
             return resumed_ ? resumed_->find(point, plan_) : std::nullopt;

@@ -30,20 +30,10 @@ void add_node(Hash& hash, const JsonNode& node) {
     }
 }
 
-std::uint64_t hash_of(const models::Machine& machine) {
+/// Of a whole file: whatever is added to its format later is in it.
+std::uint64_t hash_of(const JsonNode& root) {
     Hash hash;
-    hash.add(machine.name).add(static_cast<std::uint64_t>(machine.mhz));
-    hash.add(static_cast<std::uint64_t>(machine.cpus));
-    hash.add(static_cast<std::uint64_t>(machine.aging_idle_us));
-    for (const std::uint64_t lines :
-         {std::uint64_t{machine.memory.l1_lines}, std::uint64_t{machine.memory.l1_code_lines},
-          std::uint64_t{machine.memory.far_lines}, std::uint64_t{machine.memory.l2_lines},
-          std::uint64_t{machine.memory.llc_lines}}) {
-        hash.add(lines);
-    }
-    for (const models::Cost& cost : machine.costs) {
-        hash.add(static_cast<std::uint64_t>(cost.millicycles));
-    }
+    add_node(hash, root);
     return hash.value();
 }
 
@@ -86,9 +76,7 @@ std::optional<SweepPlan> SweepPlan::make(const Library& library, SweepSpec spec,
         return std::nullopt;
     }
     SweepPlan plan(std::move(spec), *std::move(root));
-    Hash hash;
-    add_node(hash, plan.root_);
-    plan.root_hash_ = hash.value();
+    plan.root_hash_ = hash_of(plan.root_);
     const auto scenario =
         scenarios::read_scenario(plan.root_, plan.spec_.base.parameters, diagnostics);
     if (!scenario) {
@@ -308,7 +296,7 @@ void SweepPlan::load_machines(const Library& library, Diagnostics& diagnostics) 
                                                    machine->cpus));
             }
         }
-        machines_.push_back({std::make_shared<models::Machine>(*machine), hash_of(*machine)});
+        machines_.push_back({std::make_shared<models::Machine>(*machine), hash_of(*node)});
     }
 }
 

@@ -260,7 +260,7 @@ TEST_CASE("a run that stops is a row with its error, and the sweep goes on") {
     const std::string scenario = folder.file("odd.json");
     write(scenario, R"({ "name": "odd", "parameters": { "n": 1 }, "rings": { "r": {} }, "tasks": [
         { "name": "t", "cpu": 0, "program": [ { "op": "create_ring", "ring": "r" },
-          { "op": "assert", "ring": "r", "quantity": "rings_alive", "equals": "$n" } ] } ] })");
+          { "op": "assert", "quantity": "rings_alive", "equals": "$n" } ] } ] })");
     const Called called = call({"sweep", scenario, "--axis", "param:n=0..2"});
     CHECK(called.status == 1);
     const auto lines = lines_of(called.out);
