@@ -115,11 +115,11 @@ void SweepSummary::compare_neighbours(const SweepPoint& point, std::uint64_t out
         }
         const std::uint64_t term = where.add(outcome).value();
         if (value + 1 < plan_.group_size(group) &&
-            plan_.bind(plan_.with(point.choice, group, value + 1))) {
+            plan_.has_point(plan_.with(point.choice, group, value + 1))) {
             steps_[group][value].lower += term;
             ++steps_[group][value].pairs;
         }
-        if (value > 0 && plan_.bind(plan_.with(point.choice, group, value - 1))) {
+        if (value > 0 && plan_.has_point(plan_.with(point.choice, group, value - 1))) {
             steps_[group][value - 1].upper += term;
         }
     }

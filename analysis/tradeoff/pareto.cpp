@@ -14,11 +14,18 @@ bool dominates(const TradeoffCost& a, const TradeoffCost& b) {
     return no_worse && better;
 }
 
+namespace {
+
+bool within(const Candidate& candidate, std::optional<std::uint64_t> memory_budget) {
+    return !memory_budget || candidate.cost.retained_bytes <= static_cast<double>(*memory_budget);
+}
+
+} // namespace
+
 Ranking rank(const std::vector<Candidate>& candidates, std::optional<std::uint64_t> memory_budget) {
     Ranking ranking;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-        if (!memory_budget ||
-            candidates[i].cost.retained_bytes <= static_cast<double>(*memory_budget)) {
+        if (within(candidates[i], memory_budget)) {
             ranking.order.push_back(i);
         }
     }
@@ -31,6 +38,23 @@ Ranking rank(const std::vector<Candidate>& candidates, std::optional<std::uint64
         }));
     }
     return ranking;
+}
+
+std::vector<Candidate> best_of_each_design(const std::vector<Candidate>& candidates,
+                                           std::optional<std::uint64_t> memory_budget) {
+    std::vector<Candidate> best;
+    for (const Candidate& candidate : candidates) {
+        if (!within(candidate, memory_budget)) {
+            continue;
+        }
+        const auto found = std::ranges::find(best, candidate.design, &Candidate::design);
+        if (found == best.end()) {
+            best.push_back(candidate);
+        } else if (candidate.cost.ns_per_operation < found->cost.ns_per_operation) {
+            *found = candidate;
+        }
+    }
+    return best;
 }
 
 } // namespace uringsim::analysis

@@ -11,13 +11,15 @@ namespace uringsim::analysis {
 /// What a design costs over a mix of workloads: less is better in each.
 struct TradeoffCost {
     double ns_per_operation = 0; ///< weighted mean
-    double registration_ns = 0;  ///< weighted mean, where it is measured
+    double registration_ns = 0;  ///< weighted mean over the workloads that measure it
     double retained_bytes = 0;   ///< the most of any workload
+    std::vector<double> workload_ns; ///< of each workload; what ns_per_operation is the mean of
 };
 
 /// A design with its settings, and its costs.
 struct Candidate {
-    std::string name;
+    std::string name;   ///< the design's, and what an axis sets
+    std::string design; ///< the design's alone
     TradeoffCost cost;
 };
 
@@ -31,5 +33,10 @@ struct Ranking {
     std::vector<bool> front;        ///< by place in `order`
 };
 Ranking rank(const std::vector<Candidate>& candidates, std::optional<std::uint64_t> memory_budget);
+
+/// For each design the one of its candidates within the budget whose operation is cheapest: designs
+/// compared at equal memory, each with the settings that suit it best. In the order of the designs.
+std::vector<Candidate> best_of_each_design(const std::vector<Candidate>& candidates,
+                                           std::optional<std::uint64_t> memory_budget);
 
 } // namespace uringsim::analysis

@@ -40,16 +40,21 @@ TEST_CASE("break-even finds a window, and says where there is none") {
 
 TEST_CASE("the front holds what nothing else beats in all three") {
     using analysis::Candidate;
-    const std::vector<Candidate> all{{"fast", {100, 50, 4096}},
-                                     {"small", {120, 10, 0}},
-                                     {"worse", {121, 10, 0}},
-                                     {"even", {100, 50, 4096}},
-                                     {"middle", {110, 20, 1024}}};
+    const std::vector<Candidate> all{{"fast", "a", {100, 50, 4096, {}}},
+                                     {"small", "a", {120, 10, 0, {}}},
+                                     {"worse", "b", {121, 10, 0, {}}},
+                                     {"even", "b", {100, 50, 4096, {}}},
+                                     {"middle", "b", {110, 20, 1024, {}}}};
     const auto any = analysis::rank(all, std::nullopt);
     CHECK(any.order == std::vector<std::size_t>{0, 3, 4, 1, 2});
     CHECK(any.front == std::vector<bool>{true, true, true, true, false});
     const auto budget = analysis::rank(all, 1024);
     CHECK(budget.order == std::vector<std::size_t>{4, 1, 2});
+    const auto best = analysis::best_of_each_design(all, 1024);
+    REQUIRE(best.size() == 2);
+    CHECK(best[0].name == "small");
+    CHECK(best[1].name == "middle");
+    CHECK(analysis::best_of_each_design(all, std::nullopt)[1].name == "even");
 }
 
 TEST_CASE("tradeoff ranks a mix, and finds a break-even that neighbouring runs confirm") {
