@@ -73,6 +73,17 @@ TradeoffSettings read_settings(const Options& options, Diagnostics& diagnostics)
 
 // --- The front ---
 
+/// What the names of candidates consist of: "design limit prefill_cap".
+std::string name_title(const SweepPlan& plan) {
+    std::string title = "design";
+    for (const Axis& axis : plan.axes()) {
+        if (axis.values.size() > 1 && axis.kind != AxisKind::design) {
+            title += ' ' + axis.name.substr(axis.name.rfind('.') + 1);
+        }
+    }
+    return title;
+}
+
 std::string front_text(const std::vector<PlannedWorkload>& mix, const TradeoffSettings& settings) {
     const std::vector<Candidate> all = measure(mix);
     const std::vector<Candidate> candidates =
@@ -90,7 +101,7 @@ std::string front_text(const std::vector<PlannedWorkload>& mix, const TradeoffSe
                         settings.best ? ", the best of each design" : "",
                         settings.budget ? ", that retain at most " + bytes_text(*settings.budget)
                                         : "");
-    std::vector<Column> columns{{"design", Align::left},
+    std::vector<Column> columns{{name_title(mix.front().plan), Align::left},
                                 {"", Align::left},
                                 {"ns/install"},
                                 {"registration ns"},

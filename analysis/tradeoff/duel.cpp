@@ -29,9 +29,9 @@ std::vector<std::pair<std::int64_t, std::int64_t>> won(const BreakEven& found,
     bool winning = found.second_wins_at_start;
     for (const Crossing& crossing : found.crossings) {
         if (winning) {
-            runs.emplace_back(from, crossing.last);
+            runs.emplace_back(from, crossing.unsteady_from - 1);
         }
-        from = crossing.first;
+        from = crossing.settled;
         winning = crossing.second_wins;
     }
     if (winning) {
@@ -88,7 +88,7 @@ sim::Cycles Duel::difference(std::int64_t value, const models::Machine* machine)
 
 BreakEven Duel::find(const models::Machine* machine) const {
     return find_break_even([&](std::int64_t value) { return difference(value, machine); },
-                           range_.first, range_.last);
+                           range_.first, range_.last, machine != nullptr ? 0 : steady_neighbours);
 }
 
 /// The fill ratio, where it is installs that move in a table of fixed size.
@@ -121,18 +121,26 @@ std::string Duel::sentence(const BreakEven& found) const {
     const auto runs = won(found, range_);
     std::string where;
     if (runs.empty()) {
-        where = fmt::format("for no value of {} looked at from {} to {}", label, range_.first, range_.last);
+        where = fmt::format("for no value of {} looked at from {} to {}", label, range_.first,
+                            range_.last);
     }
     for (const auto& [first, last] : runs) {
         where += where.empty() ? "" : " and ";
         if (first == range_.first && last == range_.last) {
-            where += fmt::format("for every value of {} looked at from {} to {}", label, first, last);
+            where += fmt::format("for every value of {} looked at from {} to {}", label, first,
+                                 last);
         } else if (last == range_.last) {
             where += fmt::format("from {} = {} on{}", label, first, share_of_slots(first));
         } else if (first == range_.first) {
             where += fmt::format("up to {} = {}{}", label, last, share_of_slots(last));
         } else {
             where += fmt::format("from {} = {} to {}", label, first, last);
+        }
+    }
+    for (const Crossing& crossing : found.crossings) {
+        if (!crossing.steady()) {
+            where += fmt::format("; from {} to {} they are even, and the winner alternates",
+                                 crossing.unsteady_from, crossing.settled - 1);
         }
     }
     return fmt::format("In phase {} of {}, {} is cheaper than {} {} ({}; {}).",

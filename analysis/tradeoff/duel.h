@@ -21,7 +21,8 @@ class Duel {
     /// Throws scenarios::RunError where one of them makes no sense.
     Duel(const Library& library, const PlannedWorkload& planned, BreakEvenRange range);
 
-    /// Bisects. Throws scenarios::RunError where a value cannot be run on both designs.
+    /// Bisects; on another machine than the workload's without looking at the neighbours. Throws
+    /// scenarios::RunError where a value cannot be run on both designs.
     BreakEven find(const models::Machine* machine = nullptr) const;
 
     /// "B is cheaper than A from installs = 3000 on, 73 % of 4096 slots (at 1: 12.0 us against

@@ -1,6 +1,7 @@
 #include "analysis/tradeoff/pareto.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace uringsim::analysis {
 
@@ -50,7 +51,8 @@ std::vector<Candidate> best_of_each_design(const std::vector<Candidate>& candida
         const auto found = std::ranges::find(best, candidate.design, &Candidate::design);
         if (found == best.end()) {
             best.push_back(candidate);
-        } else if (candidate.cost.ns_per_operation < found->cost.ns_per_operation) {
+        } else if (std::pair(candidate.cost.ns_per_operation, candidate.cost.retained_bytes) <
+                   std::pair(found->cost.ns_per_operation, found->cost.retained_bytes)) {
             *found = candidate;
         }
     }

@@ -18,7 +18,7 @@ struct TradeoffCost {
 
 /// A design with its settings, and its costs.
 struct Candidate {
-    std::string name;   ///< the design's, and what an axis sets
+    std::string name;   ///< the design's, and what the axes set
     std::string design; ///< the design's alone
     TradeoffCost cost;
 };
@@ -35,7 +35,8 @@ struct Ranking {
 Ranking rank(const std::vector<Candidate>& candidates, std::optional<std::uint64_t> memory_budget);
 
 /// For each design the one of its candidates within the budget whose operation is cheapest: designs
-/// compared at equal memory, each with the settings that suit it best. In the order of the designs.
+/// compared at equal memory, each with the settings that suit it best, or of equal ones those that
+/// retain least. In the order of the designs.
 std::vector<Candidate> best_of_each_design(const std::vector<Candidate>& candidates,
                                            std::optional<std::uint64_t> memory_budget);
 

@@ -55,12 +55,13 @@ std::size_t phase_of(const scenarios::Scenario& scenario, const std::optional<st
     return index.value_or(0);
 }
 
+/// "own-per-cpu 4096": the design and what the axes set, in their order.
 std::string candidate_name(const SweepPlan& plan, const SweepPoint& point) {
     std::string name = point.design.name;
     for (std::size_t i = 0; i < plan.axes().size(); ++i) {
         const Axis& axis = plan.axes()[i];
         if (axis.values.size() > 1 && axis.kind != AxisKind::design) {
-            name += fmt::format(" {}={}", axis.label(), axis.values[point.choice[i]]);
+            name += ' ' + axis.values[point.choice[i]];
         }
     }
     return name;

@@ -4,6 +4,12 @@
 #include "analysis/tradeoff/pareto.h"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
 
 #include "cli_test.h"
 
@@ -22,8 +28,47 @@ TEST_CASE("break-even is exact for a linear difference, wherever it lies") {
         CHECK(found.crossings[0].second_wins);
         CHECK_FALSE(found.second_wins_at_start);
         CHECK(found.second_wins_at_end);
-        CHECK(found.evaluations < 30);
+        CHECK(found.crossings[0].steady());
+        CHECK(found.evaluations < 30 + 2 * analysis::steady_neighbours);
     }
+}
+
+TEST_CASE("break-even says where the winner alternates, and from where on it does not") {
+    // As text: a is the first design. Even around 20: the second wins at 17, and at 19 to 22 but 21.
+    const auto found = find_break_even(
+        [](std::int64_t x) { return x == 17 || (x >= 19 && x != 21) ? -1 : 1; }, 1, 64);
+    REQUIRE(found.crossings.size() == 1);
+    CHECK(found.crossings[0].unsteady_from == 17);
+    CHECK(found.crossings[0].settled == 22);
+    CHECK_FALSE(found.crossings[0].steady());
+}
+
+TEST_CASE("break-even of a table's life is what looking at every value finds") {
+    const auto rows = call({"sweep", "table-life", "--designs", "linux-6.18,rfc-0001+0002+0003",
+                            "--param", "slots=128", "--param", "rounds=1", "--axis",
+                            "param:installs=1..128"});
+    std::map<std::int64_t, std::map<std::string, double>> cycles;
+    std::size_t at = 0;
+    while (at < rows.out.size()) {
+        const std::size_t end = rows.out.find('\n', at);
+        const auto row = nlohmann::json::parse(rows.out.substr(at, end - at));
+        cycles[row["parameters"]["installs"]][row["design"]] = row["phases"]["life"]["cycles"];
+        at = end + 1;
+    }
+    REQUIRE(cycles.size() == 128);
+    std::int64_t last_loss = 0; // the prefill is dearer here, and nowhere after
+    for (const auto& [installs, by_design] : cycles) {
+        if (by_design.at("rfc-0001+0002+0003") >= by_design.at("linux-6.18")) {
+            last_loss = installs;
+        }
+    }
+    auto told = call({"tradeoff", "table-life,installs=1..128", "--designs",
+                            "linux-6.18,rfc-0001+0002+0003", "--param", "slots=128", "--param",
+                            "rounds=1"});
+    std::ranges::replace(told.out, '\n', ' ');
+    INFO(told.out);
+    CHECK(told.out.find("from installs = " + std::to_string(last_loss + 1) + " on") !=
+          std::string::npos);
 }
 
 TEST_CASE("break-even finds a window, and says where there is none") {
@@ -32,6 +77,7 @@ TEST_CASE("break-even finds a window, and says where there is none") {
     REQUIRE(window.crossings.size() == 2);
     CHECK(window.crossings[0].first == 100);
     CHECK(window.crossings[1].first == 1000);
+    CHECK(window.crossings[1].steady());
     CHECK_FALSE(window.crossings[1].second_wins);
     const auto never = find_break_even([](std::int64_t) { return 5; }, 0, 64);
     CHECK(never.crossings.empty());
