@@ -56,7 +56,7 @@ Options make_options() {
         .flag("resume", "run only what the file of -o does not have yet")
         .value("progress", "WHEN", "auto (default): on standard error if a terminal; or never")
         .value("phase", "P", "the phase that the summary is of (default: the first)")
-        .value("map", "A,B", "the axes of the heat map (default: the first two that move)")
+        .value("map", "A,B", "the axes of the heat map (default: the first two of numbers)")
         .value("format", "FORMAT", "jsonl (default) or csv; also by the file's name")
         .value("output,o", "FILE", "append rows to FILE");
     return options;

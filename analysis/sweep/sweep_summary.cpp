@@ -36,7 +36,14 @@ SweepSummary::SweepSummary(const SweepPlan& plan, std::size_t phase,
         marginals_.emplace_back(plan.group_size(group));
         steps_.emplace_back(plan.group_size(group) - 1);
     }
-    const auto moving = moving_groups();
+    auto moving = moving_groups();
+    // Numbers make the better maps: designs, machines and seeds come last.
+    std::ranges::stable_partition(moving, [&](std::size_t group) {
+        return std::ranges::any_of(plan.axes(), [group](const Axis& axis) {
+            return axis.group == group &&
+                   (axis.kind == AxisKind::knob || axis.kind == AxisKind::parameter);
+        });
+    });
     if (!map_groups_ && moving.size() >= 2) {
         map_groups_ = {moving[0], moving[1]};
     }

@@ -15,7 +15,8 @@ namespace uringsim::analysis {
 class SweepSummary {
   public:
     /// `phase`: the index of the phase whose time is summed up. `map`: the two groups of axes that
-    /// the heat map shows; nothing: the first two that move.
+    /// the heat map shows; nothing: the first two that move,
+    /// knobs and parameters before others.
     SweepSummary(const SweepPlan& plan, std::size_t phase,
                  std::optional<std::pair<std::size_t, std::size_t>> map);
 
