@@ -12,7 +12,7 @@ RANDOM=1 # the moments are the same from run to run as far as the machine allows
 
 # An array and no function: a function in the background is a shell, and the kill would be the shell's.
 sweep=("$program" sweep remove-refill --param rounds=2 --axis node_cache.limit=0,8..1024x2
-    --axis param:slots=64..1024x2 --designs linux-6.18,rfc-0001+0002+0003)
+    --axis param:slots=64..512x2 --designs linux-6.18,rfc-0001+0002+0003)
 
 failed=0
 landed=0
