@@ -1,5 +1,6 @@
 #pragma once
 
+#include "models/code_paths.h"
 #include "models/design.h"
 #include "models/machine.h"
 #include "models/mm/kmalloc.h"
@@ -27,12 +28,6 @@ namespace uringsim::models {
 
 /// The task under which the ledger books deferred kernel work.
 inline constexpr sim::TaskId kworker_task{0};
-
-/// The instructions of a kernel path, a CPU: a group of lines that cools over an idle gap.
-struct CodePaths {
-    sim::LineGroup submit{.weight = 350, .kind = sim::LineKind::code};
-    sim::LineGroup registration{.weight = 230, .kind = sim::LineKind::code};
-};
 
 /// The high-water marks of memory that the resource paths hold.
 struct MemoryPeaks {
@@ -69,7 +64,7 @@ class Kernel {
     KmemCache& request_slab() { return *request_slab_; }
     /// What the node cache of a new ring is built from.
     NodeCacheContext node_cache_context() {
-        return {design_, memory_, *node_slab_, node_cache_share_, exits_, machine_.mhz};
+        return {design_, memory_, *node_slab_, code_, node_cache_share_, exits_, machine_.mhz};
     }
     /// kmalloc-N, or kmalloc-cg-N, with the slabs that others have left in it.
     KmemCache& shared_cache(sim::Cpu& cpu, std::uint32_t bytes, bool account);

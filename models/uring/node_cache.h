@@ -1,5 +1,6 @@
 #pragma once
 
+#include "models/code_paths.h"
 #include "models/design.h"
 #include "models/mm/kmalloc.h"
 #include "models/mm/slab.h"
@@ -32,6 +33,7 @@ struct NodeCacheContext {
     const Design& design;
     Kmalloc& memory;  ///< for pointer arrays
     KmemCache& nodes; ///< the slab cache that rsrc nodes come from
+    std::span<CodePaths> code; ///< by CPU
     std::weak_ptr<NodeCacheShare>& share; ///< what the rings have in common; a policy may set it
     std::vector<std::unique_ptr<sim::Task>>& deferred; ///< owns deferred work until the run ends
     std::int64_t mhz; ///< the machine's clock

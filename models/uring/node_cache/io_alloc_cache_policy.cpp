@@ -9,7 +9,7 @@
 namespace uringsim::models {
 
 IoAllocCachePolicy::IoAllocCachePolicy(sim::Cpu& cpu, const NodeCacheContext& context)
-    : design_(context.design), nodes_(context.nodes), cache_(context.memory) {
+    : design_(context.design), nodes_(context.nodes), code_(context.code), cache_(context.memory) {
     cache_.init(cpu, static_cast<std::uint32_t>(design_.node_cache_limit));
 }
 
@@ -100,7 +100,7 @@ void IoAllocCachePolicy::fill(sim::Cpu& cpu, std::uint32_t wanted) {
 std::uint32_t IoAllocCachePolicy::allocate(sim::Cpu& cpu, std::uint32_t wanted) {
     batch_.resize(wanted);
     if (design_.node_slab_kind == NodeSlab::dedicated) {
-        return nodes_.alloc_bulk(cpu, batch_) ? wanted : 0;
+        return alloc_bulk(cpu) ? wanted : 0;
     }
     for (std::uint32_t i = 0; i < wanted; ++i) {
         batch_[i] = nodes_.alloc(cpu);
@@ -109,6 +109,11 @@ std::uint32_t IoAllocCachePolicy::allocate(sim::Cpu& cpu, std::uint32_t wanted) 
         }
     }
     return wanted;
+}
+
+bool IoAllocCachePolicy::alloc_bulk(sim::Cpu& cpu) {
+    cpu.touch(code_[cpu.id()].node_refill);
+    return nodes_.alloc_bulk(cpu, batch_);
 }
 
 bool IoAllocCachePolicy::drain_one(sim::Cpu& cpu) {
