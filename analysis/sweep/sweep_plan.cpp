@@ -366,7 +366,7 @@ std::shared_ptr<const Scenario> SweepPlan::scenario_for(const Choice& choice,
             entry->second.scenario = std::make_shared<const Scenario>(*std::move(scenario));
         } else {
             // Without the value: one reason for all points that are refused alike.
-            const scenarios::Diagnostic& first = diagnostics.sorted().front();
+            const scenarios::Diagnostic first = diagnostics.sorted().front();
             entry->second.reason =
                 first.pointer + ": " + first.message.substr(0, first.message.find("; "));
         }

@@ -38,7 +38,7 @@ SweepSummary::SweepSummary(const SweepPlan& plan, std::size_t phase,
     }
     auto moving = moving_groups();
     // Numbers make the better maps: designs, machines and seeds come last.
-    std::ranges::stable_partition(moving, [&](std::size_t group) {
+    std::stable_partition(moving.begin(), moving.end(), [&](std::size_t group) {
         return std::ranges::any_of(plan.axes(), [group](const Axis& axis) {
             return axis.group == group &&
                    (axis.kind == AxisKind::knob || axis.kind == AxisKind::parameter);

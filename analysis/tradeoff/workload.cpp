@@ -158,9 +158,10 @@ std::optional<PlannedWorkload> plan_workload(const Workload& workload,
     spec.max_runs = max_candidates;
     spec.base.scenario = workload.scenario;
     spec.base.parameters = request.parameters;
-    for (const auto& [name, value] : workload.parameters) {
-        std::erase_if(spec.base.parameters, [&](const auto& entry) { return entry.first == name; });
-        spec.base.parameters.emplace_back(name, value);
+    for (const auto& own : workload.parameters) {
+        std::erase_if(spec.base.parameters,
+                      [&](const auto& entry) { return entry.first == own.first; });
+        spec.base.parameters.push_back(own);
     }
     spec.base.knobs = request.knobs;
     spec.base.machine = request.machine;
