@@ -14,7 +14,7 @@ usage() {
 build_packages=(g++ cmake ninja-build libboost-dev libboost-program-options-dev
     nlohmann-json3-dev libfmt-dev libeigen3-dev doctest-dev)
 # For the tests: the optional parts.
-test_packages=(libbenchmark-dev liburing-dev)
+test_packages=(libbenchmark-dev liburing-dev parallel)
 
 job=${1:-run}
 [ $# -le 1 ] || usage

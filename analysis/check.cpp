@@ -2,7 +2,10 @@
 
 #include "analysis/published.h"
 #include "analysis/run.h"
+#include "analysis/sweep/sweep_plan.h"
 #include "scenarios/configuration.h"
+
+#include <fmt/format.h>
 
 #include <array>
 #include <utility>
@@ -15,7 +18,8 @@ using scenarios::JsonNode;
 namespace {
 
 /// The key by which each kind is known.
-constexpr std::array<std::pair<std::string_view, FileKind>, 5> marks{{
+constexpr std::array<std::pair<std::string_view, FileKind>, 6> marks{{
+    {"axes", FileKind::sweep},
     {"tasks", FileKind::scenario},
     {"figures", FileKind::published},
     {"costs", FileKind::machine},
@@ -52,6 +56,13 @@ std::string read_as(FileKind kind, const Library& library, const JsonNode& root,
         const auto figures = read_published(root, diagnostics);
         return figures ? root.find("source")->text() : "";
     }
+    case FileKind::sweep: {
+        auto spec = read_sweep(root, diagnostics);
+        const std::string name = spec ? spec->name : "";
+        const auto plan =
+            spec ? SweepPlan::make(library, *std::move(spec), diagnostics) : std::nullopt;
+        return plan ? fmt::format("{}, {} runs", name, plan->runs()) : "";
+    }
     }
     return "";
 }
@@ -72,7 +83,7 @@ std::optional<CheckedFile> check_file(const Library& library, const std::filesys
     const auto kind = kind_of(*root);
     if (!kind) {
         root->report("this is no file of uringsim: a scenario has \"tasks\", a design \"knobs\" or "
-                     "\"base\", a machine \"costs\", published figures \"figures\"",
+                     "\"base\", a machine \"costs\", published figures \"figures\", a sweep \"axes\"",
                      diagnostics);
         return std::nullopt;
     }

@@ -34,6 +34,8 @@ std::string_view folder_of(FileKind kind) {
         return "machines";
     case FileKind::published:
         return "published";
+    case FileKind::sweep:
+        return "sweeps";
     }
     return "";
 }
@@ -116,6 +118,8 @@ std::string_view kind_name(FileKind kind) {
         return "machine";
     case FileKind::published:
         return "published figures";
+    case FileKind::sweep:
+        return "sweep";
     }
     return "";
 }

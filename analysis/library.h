@@ -14,9 +14,9 @@
 namespace uringsim::analysis {
 
 /// What a file describes; each kind has its folder in the library.
-enum class FileKind { scenario, design, machine, published };
+enum class FileKind { scenario, design, machine, published, sweep };
 
-/// "scenario", "design", "machine", "published figures".
+/// "scenario", "design", "machine", "published figures", "sweep".
 std::string_view kind_name(FileKind kind);
 
 /// Reads and parses any JSON file. Nothing after reporting that it cannot be read or has no tree.

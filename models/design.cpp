@@ -129,7 +129,7 @@ constexpr Knob choice(std::string_view name, Choices (*choices)(), std::string_v
             choices, &get_member<member>, &set_member<member>};
 }
 
-const std::array<Knob, 55> table{{
+const std::array<Knob, 57> table{{
     choice<&Design::node_lifetime>(
         "node.lifetime", &lifetime_choices,
         "per_ring: installs take no node; removals queue on the ring's current node and are "
@@ -159,6 +159,14 @@ const std::array<Knob, 55> table{{
     integer<&Design::node_cache_prefill_cap>(
         "node_cache.prefill_cap", "nodes", 1, 1 << 20,
         "the most that a registration prefills, whatever the table's size", "RFC patch 0003: 4096"),
+    integer<&Design::node_cache_prefill_percent>(
+        "node_cache.prefill_percent", "percent", 0, 100,
+        "for policy prefill_fraction: how much of the raised limit a sparse registration fills",
+        "our own proposal; no kernel has it"),
+    integer<&Design::node_cache_trim_us>(
+        "node_cache.trim_us", "us", 1, 1'000'000'000,
+        "for policy trimmed: how long the cache is left alone before it is trimmed to its limit",
+        "our own proposal; no kernel has it"),
     choice<&Design::node_slab_kind>(
         "node_slab.kind", &slab_choices,
         "kmalloc: nodes come from kmalloc-N. dedicated: from a kmem_cache of their own, which SLUB "
@@ -445,6 +453,20 @@ std::vector<std::string> conflicts(const Design& design) {
         design.node_cache_prefill != Prefill::never) {
         lines.emplace_back("node_cache.prefill needs node.lifetime per_node: with one node a ring an "
                            "install takes none");
+    }
+    const std::string_view policy = design.node_cache_policy;
+    if (design.node_lifetime != NodeLifetime::per_node && policy != "io_alloc_cache") {
+        lines.push_back("node_cache.policy " + std::string(policy) +
+                        " needs node.lifetime per_node: with one node a ring an install takes none");
+    }
+    const bool prefills = policy == "embedded" || policy == "per_cpu" || policy == "prefill_fraction";
+    if (prefills && design.node_cache_prefill != Prefill::never) {
+        lines.push_back("node_cache.policy " + std::string(policy) +
+                        " knows no node_cache.prefill: it must be never");
+    }
+    if ((policy == "embedded" || policy == "per_cpu") && design.node_cache_refill_batch > 1) {
+        lines.push_back("node_cache.policy " + std::string(policy) +
+                        " knows no node_cache.refill_batch: it must be 1");
     }
     add_switched_conflicts(design, lines);
     if (design.request_slab_order >= 0 && design.request_merge) {

@@ -69,6 +69,8 @@ struct Design {
     std::int64_t node_cache_refill_batch = 1;
     Prefill node_cache_prefill = Prefill::never;
     std::int64_t node_cache_prefill_cap = 4096;
+    std::int64_t node_cache_prefill_percent = 25;
+    std::int64_t node_cache_trim_us = 10000;
     NodeSlab node_slab_kind = NodeSlab::kmalloc;
     bool node_slab_account = false;
     std::int64_t node_slab_prime = 0;

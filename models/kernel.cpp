@@ -343,6 +343,10 @@ void Kernel::note_memory() {
         cached += ring->node_cache().cached();
         arrays += ring->node_cache().array_bytes();
     }
+    if (const auto share = node_cache_share_.lock()) {
+        cached += share->cached();
+        arrays += share->array_bytes();
+    }
     const std::uint64_t slot = node_slab_->geometry().slot_bytes;
     note_rsrc_nodes(live);
     peaks_.nodes_cached = std::max(peaks_.nodes_cached, cached);

@@ -21,7 +21,6 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -63,6 +62,10 @@ class Kernel {
     const PinnedMemory& pinned() const { return pinned_; }
     KmemCache& node_slab() { return *node_slab_; }
     KmemCache& request_slab() { return *request_slab_; }
+    /// What the node cache of a new ring is built from.
+    NodeCacheContext node_cache_context() {
+        return {design_, memory_, *node_slab_, code_, node_cache_share_, exits_, machine_.mhz};
+    }
     /// kmalloc-N, or kmalloc-cg-N, with the slabs that others have left in it.
     KmemCache& shared_cache(sim::Cpu& cpu, std::uint32_t bytes, bool account);
     RequestContext request_context();
@@ -73,7 +76,6 @@ class Kernel {
     Interrupts& interrupts() { return interrupts_; }
     IoWq& io_wq() { return io_wq_; }
     CodePaths& code(const sim::Cpu& cpu) { return code_.at(cpu.id()); }
-    std::span<CodePaths> code_paths() { return code_; } ///< by CPU
 
     /// Makes what is there before the program starts: the resident slabs of other users.
     void boot();
@@ -189,8 +191,9 @@ class Kernel {
     std::deque<Object*> other_objects_; ///< what other users hold, oldest first
     std::vector<CodePaths> code_;
     std::deque<File> files_;
+    std::weak_ptr<NodeCacheShare> node_cache_share_;
     std::vector<std::unique_ptr<Ring>> rings_;
-    std::vector<std::unique_ptr<sim::Task>> exits_;
+    std::vector<std::unique_ptr<sim::Task>> exits_; ///< and other deferred work
     std::vector<std::vector<ExitTaskWork>> exit_task_work_; ///< by CPU, oldest first
     struct Warmth {
         sim::Cycles last = 0;

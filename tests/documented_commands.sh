@@ -2,8 +2,11 @@
 # Runs the commands that the documents show and compares what they print.
 # In a ```console block a line "$ command" is run, and the lines up to the next command or the end of
 # the block are what it has to print. A line "..." stands for any number of lines.
-# usage: documented_commands.sh PROGRAM_DIR FILE...
+# With --update the files are rewritten with what the commands print now; what has a "..." stays.
+# usage: documented_commands.sh [--update] PROGRAM_DIR FILE...
 set -euo pipefail
+update=0
+[ "$1" != --update ] || { update=1; shift; }
 export PATH="$1:$PATH"
 shift
 failed=0
@@ -14,6 +17,10 @@ check() { # file, line, command, expected
     actual=$(bash -c "$3" 2>/dev/null) || true
     count=$((count + 1))
     local pattern=${4%$'\n'}
+    if [ $update -eq 1 ] && [[ $'\n'$pattern != *$'\n...'* ]]; then
+        pattern=$actual
+    fi
+    [ -z "$pattern" ] || fresh+="$pattern"$'\n'
     if [[ $pattern == *$'\n...\n'* || $pattern == *$'\n...' || $pattern == '...'* ]]; then
         local head=${pattern%%...*} tail=${pattern##*...}
         [[ $actual$'\n' == "$head"* && $'\n'$actual == *"$tail" ]] && return
@@ -26,16 +33,18 @@ check() { # file, line, command, expected
 }
 
 for file in "$@"; do
-    inside=0 command="" expected="" number=0 at=0
+    inside=0 command="" expected="" number=0 at=0 fresh=""
     while IFS= read -r line || [ -n "$line" ]; do
         number=$((number + 1))
         if [ $inside -eq 0 ]; then
             [ "$line" == '```console' ] && inside=1
+            fresh+="$line"$'\n'
             continue
         fi
         if [[ $line == '```' || $line == '$ '* ]]; then
             [ -z "$command" ] || check "$file" "$at" "$command" "$expected"
             command="" expected=""
+            fresh+="$line"$'\n'
         fi
         if [ "$line" == '```' ]; then
             inside=0
@@ -45,6 +54,7 @@ for file in "$@"; do
             expected+="$line"$'\n'
         fi
     done <"$file"
+    [ $update -eq 0 ] || printf '%s' "$fresh" >"$file"
 done
 echo "$count documented commands, $failed print something else"
 [ $failed -eq 0 ] && [ $count -gt 0 ]

@@ -19,6 +19,10 @@ namespace {
 constexpr std::array table{
     Command{"run", "run a scenario and say what it cost", &run_command},
     Command{"compare", "run a scenario on several designs and say what moved", &compare_command},
+    Command{"sweep", "run a scenario over axes of values, a row a run", &sweep_command},
+    Command{"merge", "put the shards of a sweep together", &merge_command},
+    Command{"tradeoff", "rank designs over a mix, or find where the winner changes",
+            &tradeoff_command},
     Command{"native", "run a scenario on a kernel's own io_uring", &native_command},
     Command{"validate", "simulate every published figure and say how far off it is",
             &validate_command},

@@ -35,6 +35,9 @@ int validate_command(const Invocation& invocation);
 int calibrate_command(const Invocation& invocation);
 int explain_command(const Invocation& invocation);
 int schema_command(const Invocation& invocation);
+int sweep_command(const Invocation& invocation);
+int merge_command(const Invocation& invocation);
+int tradeoff_command(const Invocation& invocation);
 
 /// One row of the table that declares the sub-commands.
 struct Command {

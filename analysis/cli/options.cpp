@@ -130,12 +130,16 @@ void add_data_option(Options& options) {
                   "(also: environment variable URINGSIM_DATA)");
 }
 
-void add_run_options(Options& options) {
+void add_request_options(Options& options) {
     options.value("machine", "M", "machine, by name or path, in place of the scenario's")
         .repeated("set", "KNOB=VALUE", "set a knob of the design; may be repeated")
         .repeated("param", "NAME=VALUE", "set a parameter of the scenario; may be repeated")
-        .value("seed", "N", "seed of the random streams, in place of the scenario's")
-        .value("format", "FORMAT", "text (default), json, csv or markdown")
+        .value("seed", "N", "seed of the random streams, in place of the scenario's");
+}
+
+void add_run_options(Options& options) {
+    add_request_options(options);
+    options.value("format", "FORMAT", "text (default), json, csv or markdown")
         .value("output,o", "FILE", "write the result to FILE in place of standard output");
     add_data_option(options);
 }

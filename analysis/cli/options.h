@@ -66,7 +66,10 @@ class Options {
 /// --data.
 void add_data_option(Options& options);
 
-/// --machine, --set, --param, --seed, --format, -o and --data: what run and compare share.
+/// --machine, --set, --param and --seed: what makes up a request, less its files.
+void add_request_options(Options& options);
+
+/// Those, --format, -o and --data: what run and compare share.
 void add_run_options(Options& options);
 
 /// The request that those options and the scenario argument make.

@@ -5,13 +5,28 @@
 #include "models/mm/kmalloc.h"
 #include "models/mm/slab.h"
 #include "sim/cpu.h"
+#include "sim/task.h"
 
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace uringsim::models {
+
+/// State that the node caches of all rings share, for policies that have such; each of those caches
+/// owns it together with the others.
+class NodeCacheShare {
+  public:
+    NodeCacheShare() = default;
+    NodeCacheShare(const NodeCacheShare&) = delete;
+    NodeCacheShare& operator=(const NodeCacheShare&) = delete;
+    virtual ~NodeCacheShare() = default;
+
+    virtual std::uint64_t cached() const = 0;
+    virtual std::uint64_t array_bytes() const = 0;
+};
 
 /// What a node cache is built from.
 struct NodeCacheContext {
@@ -19,6 +34,11 @@ struct NodeCacheContext {
     Kmalloc& memory;  ///< for pointer arrays
     KmemCache& nodes; ///< the slab cache that rsrc nodes come from
     std::span<CodePaths> code; ///< by CPU
+    std::weak_ptr<NodeCacheShare>& share; ///< what the rings have in common; a policy may set it
+    std::vector<std::unique_ptr<sim::Task>>& deferred; ///< owns deferred work until the run ends
+    std::int64_t mhz; ///< the machine's clock
+
+    sim::Cycles cycles_of_us(std::int64_t us) const { return us * mhz; }
 };
 
 /// Who keeps the rsrc nodes of one ring between uses: the seam for cache policies.
@@ -42,12 +62,17 @@ class NodeCache {
     /// flag that the RFC asks about.
     virtual void sparse_table_registered(sim::Cpu& cpu, std::uint32_t slots, bool opt_in) = 0;
 
+    /// The program unregistered the table; its nodes were put before, but for those that requests
+    /// still hold.
+    virtual void table_unregistered(sim::Cpu& cpu);
+
     /// The ring goes away: frees one of the nodes that are kept; false when none is left, after
     /// which nothing but the destructor is called. One at a time, since other CPUs act in between.
     virtual bool drain_one(sim::Cpu& cpu) = 0;
 
-    virtual std::uint32_t cached() const = 0;
+    virtual std::uint32_t cached() const = 0; ///< of this ring alone
     virtual std::uint32_t capacity() const = 0;
+    /// Bytes that the cache holds besides cached nodes: pointer arrays, or memory set aside.
     virtual std::uint64_t array_bytes() const = 0;
 };
 

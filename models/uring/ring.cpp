@@ -69,9 +69,7 @@ Ring::Ring(sim::Cpu& cpu, Kernel& kernel, std::string name, const RingParams& pa
             cq_.set_entry_cache(msg_cache_);
         }
     }
-    node_cache_ = make_node_cache(
-        cpu, NodeCacheContext{kernel.design(), kernel.memory(), kernel.node_slab(),
-                              kernel.code_paths()});
+    node_cache_ = make_node_cache(cpu, kernel.node_cache_context());
     lifetime_ = make_rsrc_lifetime(kernel.design(), *this);
     files_ = std::make_unique<FileTable>(kernel.design(), kernel.memory(), *lifetime_);
     buffers_ = std::make_unique<BufferTable>(kernel.design(), kernel.memory(), *lifetime_,

@@ -90,6 +90,9 @@ EnterCall::Progress UnregisterCall::step(sim::Cpu& cpu, Kernel& kernel, sim::Tas
     }
     result_ = table_ == Table::files ? ring_->files().unregister(cpu)
                                      : ring_->buffers().unregister(cpu);
+    if (table_ == Table::files && result_ == 0) {
+        ring_->node_cache().table_unregistered(cpu);
+    }
     kernel.note_memory();
     return EnterCall::Progress::done;
 }
@@ -137,6 +140,9 @@ int unregister_files(sim::Cpu& cpu, Kernel& kernel, Ring& ring) {
         throw std::logic_error("unregister_files would sleep: use an UnregisterCall");
     }
     const int result = ring.files().unregister(cpu);
+    if (result == 0) {
+        ring.node_cache().table_unregistered(cpu);
+    }
     kernel.note_memory();
     return result;
 }

@@ -27,22 +27,30 @@ Object* IoAllocCachePolicy::get(sim::Cpu& cpu) {
         }
     }
     cpu.count(id(Counter::node_cache_miss));
-    return design_.node_cache_refill_batch > 1 ? refill(cpu) : nodes_.alloc(cpu);
+    return miss(cpu);
 }
 
-Object* IoAllocCachePolicy::refill(sim::Cpu& cpu) {
-    const auto wanted = std::min(static_cast<std::uint32_t>(design_.node_cache_refill_batch),
-                                 cache_.capacity());
-    batch_.resize(wanted);
-    if (!alloc_bulk(cpu)) {
+Object* IoAllocCachePolicy::miss(sim::Cpu& cpu) {
+    if (design_.node_cache_refill_batch == 1) {
+        return nodes_.alloc(cpu);
+    }
+    return refill(cpu, std::min(static_cast<std::uint32_t>(design_.node_cache_refill_batch),
+                                cache_.capacity()));
+}
+
+Object* IoAllocCachePolicy::refill(sim::Cpu& cpu, std::uint32_t wanted) {
+    const std::uint32_t got = allocate(cpu, wanted);
+    if (got == 0) {
         return nodes_.alloc(cpu); // the bulk call is all or nothing; one may still be had
     }
-    cpu.count(id(Counter::bulk_calls));
-    cpu.count(id(Counter::bulk_objects), wanted);
-    for (std::size_t i = 0; i + 1 < batch_.size(); ++i) {
+    if (design_.node_slab_kind == NodeSlab::dedicated) {
+        cpu.count(id(Counter::bulk_calls));
+        cpu.count(id(Counter::bulk_objects), got);
+    }
+    for (std::uint32_t i = 0; i + 1 < got; ++i) {
         cache_.put(cpu, *batch_[i]);
     }
-    return batch_.back();
+    return batch_[got - 1];
 }
 
 void IoAllocCachePolicy::put(sim::Cpu& cpu, Object& node) {
@@ -66,14 +74,22 @@ void IoAllocCachePolicy::sparse_table_registered(sim::Cpu& cpu, std::uint32_t sl
     const bool wanted = design_.node_cache_prefill == Prefill::always ||
                         (design_.node_cache_prefill == Prefill::flag && opt_in);
     if (wanted) {
-        prefill(cpu, std::min(slots, static_cast<std::uint32_t>(design_.node_cache_prefill_cap)));
+        prefill(cpu, raised(slots));
     }
+}
+
+std::uint32_t IoAllocCachePolicy::raised(std::uint32_t slots) const {
+    return std::min(slots, static_cast<std::uint32_t>(design_.node_cache_prefill_cap));
 }
 
 void IoAllocCachePolicy::prefill(sim::Cpu& cpu, std::uint32_t capacity) {
     const sim::MechanismScope scope(cpu, id(Mechanism::node_prefill));
     cache_.grow(cpu, capacity);
-    const std::uint32_t wanted = std::max(capacity, cache_.cached()) - cache_.cached();
+    fill(cpu, std::max(capacity, cache_.cached()) - cache_.cached());
+}
+
+void IoAllocCachePolicy::fill(sim::Cpu& cpu, std::uint32_t wanted) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::node_prefill));
     const std::uint32_t got = allocate(cpu, wanted);
     cpu.count(id(Counter::prefill_objects), got);
     for (std::uint32_t i = 0; i < got; ++i) {

@@ -27,17 +27,31 @@ class IoAllocCachePolicy : public NodeCache {
     std::uint64_t array_bytes() const override { return cache_.array_bytes(); }
 
   protected:
+    /// A node where the cache has none: one from the slab allocator, or the last of a refill.
+    virtual Object* miss(sim::Cpu& cpu);
+
     /// Grows the cache to `capacity` and fills it. Where the allocation fails, the larger capacity
     /// and the entries that were there stay.
     void prefill(sim::Cpu& cpu, std::uint32_t capacity);
 
+    /// Fills the cache with up to `wanted` more nodes, for which it has room.
+    void fill(sim::Cpu& cpu, std::uint32_t wanted);
+
+    /// Allocates `wanted` nodes, keeps all but one, for which it has room, and returns that one;
+    /// nullptr when memory is out.
+    Object* refill(sim::Cpu& cpu, std::uint32_t wanted);
+
+    /// What a sparse table of `slots` may raise the limit to.
+    std::uint32_t raised(std::uint32_t slots) const;
+
+    /// kfree, or kmem_cache_free of a cache of its own.
+    void free_node(sim::Cpu& cpu, Object& node) const;
+
     const Design& design() const { return design_; }
+    KmemCache& nodes() const { return nodes_; }
     IoAllocCache& cache() { return cache_; }
 
   private:
-    /// kfree, or kmem_cache_free of a cache of its own.
-    void free_node(sim::Cpu& cpu, Object& node) const;
-    Object* refill(sim::Cpu& cpu);
     std::uint32_t allocate(sim::Cpu& cpu, std::uint32_t wanted);
     bool alloc_bulk(sim::Cpu& cpu); ///< fills batch_, or nothing of it
 

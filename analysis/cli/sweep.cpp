@@ -1,0 +1,418 @@
+#include "analysis/cli/cli.h"
+#include "analysis/cli/interrupt.h"
+#include "analysis/cli/options.h"
+#include "analysis/cli/progress.h"
+#include "analysis/library.h"
+#include "analysis/sweep/row_file.h"
+#include "analysis/sweep/sweep_resume.h"
+#include "analysis/sweep/sweep_runner.h"
+#include "analysis/sweep/sweep_summary.h"
+#include "scenarios/did_you_mean.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <thread>
+
+namespace uringsim::analysis {
+
+namespace {
+
+using scenarios::Diagnostics;
+
+constexpr unsigned max_jobs = 1024;
+
+/// What a sweep's options say besides the sweep itself.
+struct SweepSettings {
+    unsigned jobs = 1;
+    std::uint64_t shard = 1;
+    std::uint64_t shards = 1;
+    bool resume = false;
+    bool csv = false;
+    bool progress = true;
+    std::optional<std::string> path; ///< nothing: standard output
+};
+
+Options make_options() {
+    Options options("sweep",
+                    "Runs a scenario over every combination of the values of axes, one row a run. "
+                    "ARGUMENT is a sweep's JSON file, a shipped sweep or a scenario. Values are "
+                    "0,32,64..4096x2 or 1..9+2: numbers and ranges with both ends in. Rows go to "
+                    "-o or to standard output; with -o, a summary goes to standard output.",
+                    "ARGUMENT");
+    options
+        .repeated("axis", "A=VALUES", "knob, param:NAME, design, machine or seed, and its values")
+        .value("designs", "A,B,C", "the axis of designs, by name or path")
+        .value("machines", "A,B", "the axis of machines, by name or path")
+        .repeated("zip", "A,B", "axes that move together in place of crosswise")
+        .repeated("where", "A<=B", "leave out points that break it, such as limit<=slots")
+        .value("repeats", "N", "runs a point, each with the next seed")
+        .value("max-runs", "N", "refuse more combinations than this (default 1000000)")
+        .flag("dry-run", "say how many runs, and run nothing")
+        .value("jobs,j", "N", "threads (default 1); the bytes are the same with any")
+        .value("shard", "K/N", "only every N-th run, from the K-th; `merge` puts shards together")
+        .flag("resume", "run only what the file of -o does not have yet")
+        .value("progress", "WHEN", "auto (default): on standard error if a terminal; or never")
+        .value("phase", "P", "the phase that the summary is of (default: the first)")
+        .value("map", "A,B", "the axes of the heat map (default: the first two of numbers)")
+        .value("format", "FORMAT", "jsonl (default) or csv; also by the file's name")
+        .value("output,o", "FILE", "append rows to FILE");
+    return options;
+}
+
+std::optional<std::uint64_t> number(const Options& options, const char* name,
+                                    const scenarios::UnsignedRange& range,
+                                    Diagnostics& diagnostics) {
+    const auto text = options.get(name);
+    if (!text) {
+        return std::nullopt;
+    }
+    std::string error;
+    const auto value = scenarios::parse_unsigned(*text, range, error);
+    if (!value) {
+        diagnostics.add_option(std::string("--") + name, error);
+    }
+    return value;
+}
+
+void read_shard(const Options& options, SweepSettings& settings, Diagnostics& diagnostics) {
+    const auto text = options.get("shard");
+    if (!text) {
+        return;
+    }
+    const std::size_t slash = text->find('/');
+    std::string error;
+    const auto shards = slash == std::string::npos
+                            ? std::nullopt
+                            : scenarios::parse_unsigned(text->substr(slash + 1), {1, 1'000'000},
+                                                        error);
+    const auto shard =
+        shards ? scenarios::parse_unsigned(text->substr(0, slash), {1, *shards}, error)
+               : std::nullopt;
+    if (!shard) {
+        diagnostics.add_option("--shard", fmt::format("must be K/N with K from 1 to N; got \"{}\"",
+                                                      *text));
+        return;
+    }
+    settings.shard = *shard;
+    settings.shards = *shards;
+}
+
+SweepSettings read_settings(const Options& options, Diagnostics& diagnostics) {
+    SweepSettings settings;
+    settings.jobs =
+        static_cast<unsigned>(number(options, "jobs", {1, max_jobs, "threads"}, diagnostics)
+                                  .value_or(1));
+    read_shard(options, settings, diagnostics);
+    settings.resume = options.given("resume");
+    if (const auto path = options.get("output"); path && *path != "-") {
+        settings.path = *path;
+    }
+    if (settings.resume && !settings.path) {
+        diagnostics.add_option("--resume", "needs -o FILE: there is nothing else to resume");
+    }
+    std::string error;
+    constexpr std::array<std::string_view, 2> formats{"jsonl", "csv"};
+    const std::string by_name =
+        settings.path && settings.path->ends_with(".csv") ? "csv" : "jsonl";
+    const auto format =
+        scenarios::parse_choice(options.get("format").value_or(by_name), formats, error);
+    if (!format) {
+        diagnostics.add_option("--format", error);
+    }
+    settings.csv = format && *format == 1;
+    constexpr std::array<std::string_view, 2> when{"auto", "never"};
+    const auto progress =
+        scenarios::parse_choice(options.get("progress").value_or("auto"), when, error);
+    if (!progress) {
+        diagnostics.add_option("--progress", error);
+    }
+    settings.progress = progress && *progress == 0;
+    return settings;
+}
+
+/// The spec of the file or scenario that the argument means, before the options.
+std::optional<SweepSpec> read_argument(const Library& library, const std::string& argument,
+                                       Diagnostics& diagnostics) {
+    const auto sweeps = library.names(FileKind::sweep);
+    const bool shipped = std::ranges::find(sweeps, argument) != sweeps.end();
+    if (shipped || is_path(argument)) {
+        const auto root = library.load(FileKind::sweep, argument, "ARGUMENT", diagnostics);
+        if (!root) {
+            return std::nullopt;
+        }
+        if (is_sweep(*root)) {
+            return read_sweep(*root, diagnostics);
+        }
+    }
+    SweepSpec spec;
+    spec.name = argument;
+    spec.base.scenario = argument;
+    return spec;
+}
+
+void add_option_axes(const Options& options, SweepSpec& spec, Diagnostics& diagnostics) {
+    for (const auto& [label, values] : read_assignments(options, "axis", "axis", diagnostics)) {
+        spec.add_axis(label, values, "--axis " + label, diagnostics);
+    }
+    for (const auto& [option, label] :
+         {std::pair{"designs", "design"}, std::pair{"machines", "machine"}}) {
+        if (const auto values = options.get(option)) {
+            spec.add_axis(label, *values, std::string("--") + option, diagnostics);
+        }
+    }
+    for (const std::string& labels : options.all("zip")) {
+        spec.zip(read_list(labels, "--zip", diagnostics), "--zip", diagnostics);
+    }
+    for (const std::string& text : options.all("where")) {
+        spec.constraints.push_back(text);
+    }
+}
+
+std::optional<SweepSpec> read_spec(const Library& library, const Options& options,
+                                   Diagnostics& diagnostics) {
+    auto spec = read_argument(library, options.arguments().front(), diagnostics);
+    if (!spec) {
+        return std::nullopt;
+    }
+    const RunRequest given = read_request(options, diagnostics);
+    spec->base.machine = given.machine ? given.machine : spec->base.machine;
+    spec->base.seed = given.seed ? given.seed : spec->base.seed;
+    spec->base.knobs.insert(spec->base.knobs.end(), given.knobs.begin(), given.knobs.end());
+    spec->base.parameters.insert(spec->base.parameters.end(), given.parameters.begin(),
+                                 given.parameters.end());
+    add_option_axes(options, *spec, diagnostics);
+    spec->repeats = number(options, "repeats", {1, 1'000'000, "runs a point"}, diagnostics)
+                        .value_or(spec->repeats);
+    spec->max_runs = number(options, "max-runs", {1, 1'000'000'000'000, "runs"}, diagnostics)
+                         .value_or(spec->max_runs);
+    return spec;
+}
+
+/// The index of the phase that the summary is of.
+std::size_t find_phase(const Options& options, const SweepPlan& plan, Diagnostics& diagnostics) {
+    const auto wanted = options.get("phase");
+    const auto& phases = plan.scenario().phases;
+    if (!wanted) {
+        return 0;
+    }
+    std::vector<std::string_view> names;
+    for (const scenarios::PhaseSpec& phase : phases) {
+        names.push_back(phase.name);
+    }
+    std::string error;
+    const auto index = scenarios::parse_choice(*wanted, names, error);
+    if (!index) {
+        diagnostics.add_option("--phase", error);
+    }
+    return index.value_or(0);
+}
+
+std::optional<std::pair<std::size_t, std::size_t>>
+find_map(const Options& options, const SweepPlan& plan, Diagnostics& diagnostics) {
+    const auto wanted = options.get("map");
+    if (!wanted) {
+        return std::nullopt;
+    }
+    std::vector<std::size_t> groups;
+    std::vector<std::string> known;
+    for (const Axis& axis : plan.axes()) {
+        known.push_back(axis.label());
+    }
+    for (const std::string& label : read_list(*wanted, "--map", diagnostics)) {
+        const auto found = std::ranges::find(known, axis_of(label).label());
+        if (found == known.end()) {
+            diagnostics.add_option("--map", fmt::format("\"{}\" is none of the axes {}", label,
+                                                        fmt::join(known, ", ")));
+            return std::nullopt;
+        }
+        groups.push_back(plan.axes()[static_cast<std::size_t>(found - known.begin())].group);
+    }
+    if (groups.size() != 2 || groups[0] == groups[1]) {
+        diagnostics.add_option("--map", "must name two axes that are not zipped");
+        return std::nullopt;
+    }
+    return std::pair{groups[0], groups[1]};
+}
+
+std::string plan_text(const SweepPlan& plan) {
+    std::string text = fmt::format("{} runs", plan.runs());
+    if (plan.combinations() != plan.runs()) {
+        text += fmt::format(" of {} combinations", plan.combinations());
+    }
+    text += '\n';
+    for (const Axis& axis : plan.axes()) {
+        if (axis.values.size() > 1) {
+            text += fmt::format("  {}: {} values, {} ... {}\n", axis.label(), axis.values.size(),
+                                axis.values.front(), axis.values.back());
+        }
+    }
+    return text;
+}
+
+void warn_left_out(const SweepPlan& plan, std::ostream& err) {
+    for (const auto& [reason, count] : plan.left_out()) {
+        err << fmt::format("uringsim sweep: {} points left out: {}\n", count, reason);
+    }
+}
+
+/// A sweep under way: its output, what was there before, and what is told to whom.
+class SweepJob {
+  public:
+    SweepJob(const SweepPlan& plan, const SweepSettings& settings, SweepSummary& summary,
+             const Invocation& invocation)
+        : plan_(plan)
+        , settings_(settings)
+        , summary_(summary)
+        , invocation_(invocation)
+        , format_(settings.csv ? make_csv_format(plan) : make_jsonl_format(plan))
+        , walk_(plan, settings.shard, settings.shards) {}
+
+    /// Tries the output before the first run. False after saying why it is no use.
+    bool open() {
+        std::string error;
+        if (settings_.path) {
+            if (auto opened = RowFile::open(*settings_.path, settings_.resume, error)) {
+                file_.emplace(*std::move(opened));
+            }
+            if (file_ && settings_.resume) {
+                resumed_ = ResumeState::read(
+                    *file_, *format_, plan_, walk_,
+                    [this](const SweepPoint& point, const RowFigures& figures) {
+                        summary_.add(point, figures);
+                    },
+                    error);
+            } else if (file_) {
+                ResumeState::finish(*settings_.path);
+                if (!file_->append(format_->header(), error)) {
+                    file_.reset();
+                }
+            }
+            if (!file_ || (settings_.resume && !resumed_)) {
+                invocation_.err << fmt::format("command line: --output {}: cannot be {}: {}\n",
+                                               *settings_.path,
+                                               file_ ? "resumed" : "written", error);
+                return false;
+            }
+        } else {
+            invocation_.out << format_->header();
+        }
+        return true;
+    }
+
+    int run() {
+        Interrupt interrupt;
+        const std::uint64_t before = resumed_ ? resumed_->rows() : 0;
+        Progress progress(invocation_.err, settings_.progress, walk_.total(), before);
+        SweepHooks hooks;
+        hooks.write = [&](std::string_view lines, std::string& error) {
+            if (file_) {
+                return file_->append(lines, error);
+            }
+            if (!(invocation_.out << lines)) {
+                error = "standard output does not take them";
+                return false;
+            }
+            return true;
+        };
+        hooks.known = [&](const SweepPoint& point) {
+            return resumed_ ? resumed_->find(point, plan_) : std::nullopt;
+        };
+        hooks.written = [&](const SweepPoint& point, const RowFigures& figures) {
+            summary_.add(point, figures);
+            progress.step();
+        };
+        hooks.stop = [&] { return interrupt.pending(); };
+        const SweepOutcome outcome = run_sweep(*format_, walk_, settings_.jobs, hooks);
+        progress.finish();
+        return report(outcome, before, interrupt.status());
+    }
+
+  private:
+    int report(const SweepOutcome& outcome, std::uint64_t before, int interrupt_status) const {
+        const std::uint64_t rows = before + outcome.written;
+        if (!outcome.write_error.empty()) {
+            invocation_.err << fmt::format("uringsim: rows cannot be written: {}\n",
+                                           outcome.write_error);
+            return exit_status::failed;
+        }
+        if (outcome.interrupted) {
+            invocation_.err << fmt::format(
+                "uringsim sweep: interrupted after {} of {} rows{}\n", rows, walk_.total(),
+                settings_.path ? "; --resume runs the rest" : "");
+            return interrupt_status;
+        }
+        if (settings_.path) {
+            ResumeState::finish(*settings_.path);
+        }
+        if (settings_.shards == 1) {
+            for (const std::string& label : summary_.idle_axes()) {
+                invocation_.err << fmt::format(
+                    "uringsim sweep: {} never became active: its values made no difference to any "
+                    "run\n",
+                    label);
+            }
+        }
+        if (settings_.path) {
+            invocation_.out << (settings_.shards == 1
+                                    ? summary_.to_text()
+                                    : fmt::format("{} rows of shard {}/{}\n", rows,
+                                                  settings_.shard, settings_.shards));
+        }
+        if (outcome.failed > 0) {
+            invocation_.err << fmt::format(
+                "uringsim sweep: {} runs stopped; their rows say why under \"error\"\n",
+                outcome.failed);
+            return exit_status::failed;
+        }
+        return exit_status::done;
+    }
+
+    const SweepPlan& plan_;
+    const SweepSettings& settings_;
+    SweepSummary& summary_;
+    const Invocation& invocation_;
+    std::unique_ptr<RowFormat> format_;
+    PointWalk walk_;
+    std::optional<RowFile> file_;
+    std::optional<ResumeState> resumed_;
+};
+
+} // namespace
+
+int sweep_command(const Invocation& invocation) {
+    Options options = make_options();
+    add_request_options(options);
+    add_data_option(options);
+    if (!options.parse(invocation.args, invocation.out)) {
+        return exit_status::done;
+    }
+    Diagnostics diagnostics;
+    const SweepSettings settings = read_settings(options, diagnostics);
+    const auto library = Library::open(options.get("data"), diagnostics);
+    auto spec = library ? read_spec(*library, options, diagnostics) : std::nullopt;
+    const auto plan = spec && diagnostics.empty()
+                          ? SweepPlan::make(*library, *std::move(spec), diagnostics)
+                          : std::nullopt;
+    if (!plan) {
+        invocation.err << diagnostics.to_string();
+        return exit_status::bad_input;
+    }
+    const std::size_t phase = find_phase(options, *plan, diagnostics);
+    SweepSummary summary(*plan, phase, find_map(options, *plan, diagnostics));
+    if (!diagnostics.empty()) {
+        invocation.err << diagnostics.to_string();
+        return exit_status::bad_input;
+    }
+    warn_left_out(*plan, invocation.err);
+    if (options.given("dry-run")) {
+        invocation.out << plan_text(*plan);
+        return exit_status::done;
+    }
+    SweepJob job(*plan, settings, summary, invocation);
+    return job.open() ? job.run() : exit_status::bad_input;
+}
+
+} // namespace uringsim::analysis
