@@ -68,17 +68,20 @@ class Cpu final : public Event {
         Price& price = prices_[index_of(primitive)];
         price.carry += price.fraction;
         const Cycles whole_again = price.carry < price.fraction ? 1 : 0;
-        spend(primitive, 1, price.whole + whole_again);
+        spend(primitive, price, 1, price.whole + whole_again);
     }
     void charge(PrimitiveId primitive, std::uint32_t times) {
         Price& price = prices_[index_of(primitive)];
         const Wide due = Wide{price.fraction} * times + price.carry;
         price.carry = static_cast<std::uint64_t>(due);
-        spend(primitive, times, price.whole * times + static_cast<Cycles>(due >> fraction_bits));
+        spend(primitive, price, times,
+              price.whole * times + static_cast<Cycles>(due >> fraction_bits));
     }
 
     /// Spends a given number of cycles on a primitive that has no fixed price (waiting).
-    void elapse(PrimitiveId primitive, Cycles cycles) { spend(primitive, 1, cycles); }
+    void elapse(PrimitiveId primitive, Cycles cycles) {
+        spend(primitive, prices_[index_of(primitive)], 1, cycles);
+    }
 
     /// Reads or writes a line: free in L1, else priced by where it is found.
     void touch(Line& line) {
@@ -97,6 +100,9 @@ class Cpu final : public Event {
 
     /// Writes a line whole, as one of many in sequence; the primitive that does it pays.
     void stream(Line& line) { data_.stream(line); }
+
+    /// What was charged here and when, as Fingerprint defines it.
+    std::uint64_t trail() const { return trail_; }
 
     /// Counts an event.
     void count(CounterId counter, std::uint64_t times = 1) { counters_[index_of(counter)] += times; }
@@ -153,16 +159,17 @@ class Cpu final : public Event {
         Cycles whole = 0;
         std::uint64_t fraction = 0;
         std::uint64_t carry = 0;
+        std::uint64_t weight = 0; ///< in the fingerprint
     };
     static constexpr unsigned fraction_bits = 64;
-    static Price price_of(Millicycles cost);
+    static Price price_of(PrimitiveId primitive, Millicycles cost);
 
-    void spend(PrimitiveId primitive, std::uint64_t times, Cycles cycles) {
+    void spend(PrimitiveId primitive, const Price& price, std::uint64_t times, Cycles cycles) {
         now_ += cycles;
         LedgerCell& cell = cells_[index_of(primitive)];
         cell.count += times;
         cell.cycles += cycles;
-        fingerprint_->add(now_, who_ + index_of(primitive));
+        trail_ += Fingerprint::step(now_, price.weight);
     }
 
     void touch_far(Line& line);
@@ -175,6 +182,7 @@ class Cpu final : public Event {
     void wake_up(Cycles at);
     void serve_softirqs();
     void share();
+    void note_stage();
     void load_account(PhaseId phase, TaskId task, MechanismId mechanism);
 
     Engine* engine_;
@@ -188,6 +196,8 @@ class Cpu final : public Event {
     Cycles now_ = 0;
     std::uint16_t id_;
     std::uint64_t who_ = 0;
+    std::uint64_t trail_ = 0;       ///< what was charged and when, for the fingerprint
+    std::uint64_t noted_trail_ = 0; ///< as of the last stage that the fingerprint has
     LedgerAccount* account_ = nullptr;
     LedgerCell* cells_ = nullptr;
     std::uint64_t* counters_ = nullptr;
