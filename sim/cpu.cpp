@@ -31,6 +31,7 @@ Cpu::Price Cpu::price_of(PrimitiveId primitive, Millicycles cost) {
 
 void Cpu::load_account(PhaseId phase, TaskId task, MechanismId mechanism) {
     account_ = &ledger_->account(phase, task);
+    rows_ = account_->rows();
     cells_ = account_->cells(mechanism);
     counters_ = account_->counters();
     constexpr unsigned cpu_shift = 16;
@@ -51,13 +52,18 @@ void Cpu::set_phase(PhaseId phase) {
 }
 
 void Cpu::touch_far(Line& line) {
-    charge(data_.touch_far(line, 1, owner_cooled(line), primitives_->memory));
+    charge(found_far(line, 1, data_));
 }
 
 void Cpu::touch_far(LineGroup& group, TouchClocks& clocks) {
-    charge(clocks.touch_far(group.line, group.weight, owner_cooled(group.line),
-                            primitives_->memory),
-           group.weight);
+    charge(found_far(group.line, group.weight, clocks), group.weight);
+}
+
+/// Where a line that is not in L1 is found; stamps it.
+PrimitiveId Cpu::found_far(Line& line, std::uint32_t weight, TouchClocks& clocks) const {
+    return clocks.owns(line)
+               ? clocks.touch_own(line, weight, primitives_->memory)
+               : clocks.touch_other(line, weight, owner_cooled(line), primitives_->memory);
 }
 
 bool Cpu::owner_cooled(const Line& line) const {

@@ -174,6 +174,7 @@ class Cpu final : public Event {
 
     void touch_far(Line& line);
     void touch_far(LineGroup& group, TouchClocks& clocks);
+    PrimitiveId found_far(Line& line, std::uint32_t weight, TouchClocks& clocks) const;
     bool owner_cooled(const Line& line) const;
     void run();
     void leave_idle(Cycles at);
@@ -199,7 +200,8 @@ class Cpu final : public Event {
     std::uint64_t trail_ = 0;       ///< what was charged and when, for the fingerprint
     std::uint64_t noted_trail_ = 0; ///< as of the last stage that the fingerprint has
     LedgerAccount* account_ = nullptr;
-    LedgerCell* cells_ = nullptr;
+    LedgerCell* const* rows_ = nullptr; ///< of the account
+    LedgerCell* cells_ = nullptr;       ///< of the mechanism that is charged now
     std::uint64_t* counters_ = nullptr;
     Task* current_ = nullptr;
     Task* last_ = nullptr;
@@ -214,7 +216,7 @@ class Cpu final : public Event {
 class MechanismScope {
   public:
     MechanismScope(Cpu& cpu, MechanismId mechanism) : cpu_(cpu), before_(cpu.cells_) {
-        cpu.cells_ = cpu.account_->cells(mechanism);
+        cpu.cells_ = cpu.rows_[index_of(mechanism)];
     }
     ~MechanismScope() {
         assert(cpu_.account_->holds(before_));

@@ -21,19 +21,6 @@ std::vector<std::uint32_t> random_permutation(sim::RandomStream& random, std::ui
 
 } // namespace
 
-void push_free(Slab& slab, Object& object) {
-    object.next_free = slab.freelist;
-    slab.freelist = &object;
-    ++slab.free;
-}
-
-Object& pop_free(Slab& slab) {
-    Object& object = *slab.freelist;
-    slab.freelist = object.next_free;
-    --slab.free;
-    return object;
-}
-
 std::uint64_t freelist_length(const Object* freelist) {
     std::uint64_t objects = 0;
     for (; freelist != nullptr; freelist = freelist->next_free) {
@@ -52,12 +39,6 @@ SlabPages::SlabPages(KmemCache& cache, const SlabCacheSpec& spec,
     , random_(environment.seed, "freelist of " + spec.name) {
     if (design_.slab_freelist_random && geometry_.objects > 1) {
         permutation_ = random_permutation(random_, geometry_.objects);
-    }
-}
-
-void SlabPages::count(sim::Cpu& cpu, Counter SlabCounters::*counter) const {
-    if (counters_) {
-        cpu.count(id((*counters_).*counter));
     }
 }
 

@@ -22,6 +22,9 @@ class RsrcPerNode final : public RsrcLifetime {
     std::uint64_t files_held() const override { return files_held_; }
 
   private:
+    void drop_reference(sim::Cpu& cpu, Object& object);
+    void remove(sim::Cpu& cpu, RsrcSlot& slot);
+
     RsrcOwner& owner_;
     std::uint64_t nodes_live_ = 0;
     std::uint64_t files_held_ = 0;

@@ -43,10 +43,11 @@ class DirectMessages final : public MessagePolicy {
     }
 };
 
+constinit const DirectMessages policy{};
+
 } // namespace
 
 const MessagePolicy& direct_messages() {
-    static const DirectMessages policy;
     return policy;
 }
 

@@ -64,10 +64,11 @@ class TaskWorkMessages final : public MessagePolicy {
     }
 };
 
+constinit const TaskWorkMessages policy{};
+
 } // namespace
 
 const MessagePolicy& task_work_messages() {
-    static const TaskWorkMessages policy;
     return policy;
 }
 
