@@ -6,14 +6,14 @@ namespace uringsim::sim {
 
 Cpu::Cpu(Engine& engine, Ledger& ledger, const CostTable& costs, const EnginePrimitives& primitives,
          const MemoryGeometry& geometry, std::uint16_t id)
-    : engine_(&engine)
+    : prices_(costs.size())
+    , data_(geometry, LineKind::data, id)
+    , code_(geometry, LineKind::code, id)
     , queue_(&engine.queue())
+    , engine_(&engine)
     , ledger_(&ledger)
     , fingerprint_(&engine.stages_)
     , primitives_(&primitives)
-    , prices_(costs.size())
-    , data_(geometry, LineKind::data, id)
-    , code_(geometry, LineKind::code, id)
     , id_(id) {
     for (std::size_t i = 0; i < prices_.size(); ++i) {
         const auto primitive = static_cast<PrimitiveId>(i);

@@ -186,23 +186,24 @@ class Cpu final : public Event {
     void note_stage();
     void load_account(PhaseId phase, TaskId task, MechanismId mechanism);
 
-    Engine* engine_;
-    const EventQueue* queue_;
-    Ledger* ledger_;
-    Fingerprint* fingerprint_;
-    const EnginePrimitives* primitives_;
-    std::vector<Price> prices_;
-    TouchClocks data_;
-    TouchClocks code_;
+    // What every charge and touch needs comes first, in two lines of the host.
     Cycles now_ = 0;
-    std::uint16_t id_;
-    std::uint64_t who_ = 0;
-    std::uint64_t trail_ = 0;       ///< what was charged and when, for the fingerprint
-    std::uint64_t noted_trail_ = 0; ///< as of the last stage that the fingerprint has
-    LedgerAccount* account_ = nullptr;
+    std::uint64_t trail_ = 0; ///< what was charged and when, for the fingerprint
+    std::vector<Price> prices_;
     LedgerCell* const* rows_ = nullptr; ///< of the account
     LedgerCell* cells_ = nullptr;       ///< of the mechanism that is charged now
     std::uint64_t* counters_ = nullptr;
+    TouchClocks data_;
+    TouchClocks code_;
+    const EventQueue* queue_;
+    Engine* engine_;
+    Ledger* ledger_;
+    Fingerprint* fingerprint_;
+    const EnginePrimitives* primitives_;
+    std::uint16_t id_;
+    std::uint64_t who_ = 0;
+    std::uint64_t noted_trail_ = 0; ///< as of the last stage that the fingerprint has
+    LedgerAccount* account_ = nullptr;
     Task* current_ = nullptr;
     Task* last_ = nullptr;
     Cycles slice_started_ = 0;

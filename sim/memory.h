@@ -58,21 +58,21 @@ struct MemoryPrimitives {
     PrimitiveId cold_code{};
 };
 
-/// The two touch clocks of one CPU for one kind of line. The fine clock counts all touches and decides L1. The coarse one
-/// advances only on touches that went far, and decides L2 and beyond: one clock alone would age a
-/// steady working set that never leaves L2.
+/// The two touch clocks of one CPU for one kind of line. The fine clock counts all touches and
+/// decides L1. The coarse one advances only on touches that went far, and decides L2 and beyond:
+/// one clock alone would age a steady working set that never leaves L2.
 class TouchClocks {
   public:
     TouchClocks(const MemoryGeometry& geometry, LineKind kind, std::uint16_t cpu)
-        : geometry_(geometry)
+        : fine_(Line::clock_start(cpu))
         , l1_lines_(kind == LineKind::code ? geometry.l1_code_lines : geometry.l1_lines)
-        , fine_(Line::clock_start(cpu))
-        , kind_(kind) {}
+        , kind_(kind)
+        , geometry_(geometry) {}
 
     /// True, and the line is stamped, when the line is still in L1.
     bool touch_l1(Line& line, std::uint32_t weight) {
+        const bool hit = fine_ - line.fine <= l1_lines_; // another CPU's is never near
         fine_ += weight;
-        const bool hit = fine_ - line.fine <= l1_lines_ + weight; // another CPU's is never near
         if (hit) {
             stamp(line);
         }
@@ -117,12 +117,12 @@ class TouchClocks {
         line.coarse = coarse_;
     }
 
-    MemoryGeometry geometry_;
-    std::uint64_t l1_lines_;
     std::uint64_t fine_;
-    std::uint64_t aged_before_ = 0;
+    std::uint64_t l1_lines_;
     std::uint32_t coarse_ = 0;
     LineKind kind_;
+    std::uint64_t aged_before_ = 0;
+    MemoryGeometry geometry_;
 };
 
 inline PrimitiveId TouchClocks::touch_own(Line& line, std::uint32_t weight,

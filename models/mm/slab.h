@@ -55,6 +55,7 @@ struct Slab {
     KmemCache* cache = nullptr;
     PageBlock* pages = nullptr;
     std::vector<Object> objects;
+    sim::Line* lines = nullptr; ///< of its pages
     Object* freelist = nullptr; ///< free objects that no CPU has claimed
     std::uint32_t free = 0;     ///< how many those are
     std::uint32_t slot_bytes = 0; ///< distance between objects
@@ -69,7 +70,7 @@ struct Slab {
     sim::Line& line_of(const Object& object) const {
         constexpr std::size_t line_bytes = 64;
         const auto index = static_cast<std::size_t>(&object - objects.data());
-        return pages->lines[index * slot_bytes / line_bytes];
+        return lines[index * slot_bytes / line_bytes];
     }
 };
 

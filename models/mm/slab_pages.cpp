@@ -52,6 +52,7 @@ Slab& SlabPages::grow(sim::Cpu& cpu) {
     spare_.pop_back();
     slab.cache = &cache_;
     slab.pages = &pages_.alloc(cpu, geometry_.order);
+    slab.lines = slab.pages->lines.data();
     slab.objects.resize(geometry_.objects);
     slab.slot_bytes = geometry_.slot_bytes;
     slab.freelist = nullptr;
@@ -73,10 +74,10 @@ void SlabPages::link_freelist(sim::Cpu& cpu, Slab& slab) {
     // One permutation a cache, entered at a random place a slab (shuffle_freelist).
     const std::size_t start = permutation_.empty() ? 0 : random_.below(geometry_.objects);
     // Built from the last object to the first, so the freelist starts with the first.
+    std::size_t place = start;
     for (std::size_t i = geometry_.objects; i-- > 0;) {
-        const std::size_t index =
-            permutation_.empty() ? i : permutation_[(start + i) % geometry_.objects];
-        Object& object = slab.objects[index];
+        place = (place == 0 ? geometry_.objects : place) - 1;
+        Object& object = slab.objects[permutation_.empty() ? place : permutation_[place]];
         object.slab = &slab;
         push_free(slab, object);
     }

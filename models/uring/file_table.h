@@ -36,12 +36,12 @@ class FileTable {
     std::uint32_t size() const { return size_; }
     std::uint32_t installed() const { return installed_; }
     /// Throws std::out_of_range off the table, as slot() and file() do.
-    bool occupied(std::uint32_t slot) const {
-        return slot < size_ ? used(slot) : slots_.at(slot).resource != nullptr;
+    bool occupied(std::uint32_t index) const { return slot(index).resource != nullptr; }
+    const RsrcSlot& slot(std::uint32_t index) const {
+        return index < size_ ? slots_[index] : slots_.at(index);
     }
-    const RsrcSlot& slot(std::uint32_t index) const { return slots_.at(index); }
     /// The file of an occupied slot.
-    File& file(std::uint32_t slot) { return static_cast<File&>(*slots_.at(slot).resource); }
+    File& file(std::uint32_t index) const { return static_cast<File&>(*slot(index).resource); }
 
     /// io_sqe_files_register: the checks and the empty table.
     /// -EBUSY: there is a table; -EINVAL: no slots; -EMFILE: more than 1 << 20, or than the soft

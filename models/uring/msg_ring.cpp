@@ -13,23 +13,24 @@ namespace {
 
 /// io_msg_grab_file: a reference on the file of a source slot.
 File* grab_file(sim::Cpu& cpu, Ring& source, const Sqe& sqe) {
-    if (sqe.file_slot >= source.files().size() || !source.files().occupied(sqe.file_slot)) {
+    const FileTable& table = source.files();
+    if (sqe.file_slot >= table.size() || !table.occupied(sqe.file_slot)) {
         return nullptr;
     }
-    File* file = &source.files().file(sqe.file_slot);
-    file->get(cpu);
-    return file;
+    File& file = table.file(sqe.file_slot);
+    file.get(cpu);
+    return &file;
 }
 
-std::optional<std::int32_t> begin_data(sim::Cpu& cpu, const Ring& target) {
+std::int32_t begin_data(sim::Cpu& cpu, const Ring& target) {
     cpu.charge(id(Primitive::msg_data_issue));
     if (target.disabled()) {
         return -EBADFD;
     }
-    return std::nullopt;
+    return 0;
 }
 
-std::optional<std::int32_t> begin_send_fd(sim::Cpu& cpu, MessageIssue& issue) {
+std::int32_t begin_send_fd(sim::Cpu& cpu, MessageIssue& issue) {
     cpu.charge(id(Primitive::msg_ring_issue));
     if (issue.request->sqe.len != 0 || issue.target == issue.source) {
         return -EINVAL;
@@ -41,12 +42,12 @@ std::optional<std::int32_t> begin_send_fd(sim::Cpu& cpu, MessageIssue& issue) {
     if (issue.request->sent_file == nullptr) {
         return -EBADF;
     }
-    return std::nullopt;
+    return 0;
 }
 
 } // namespace
 
-std::optional<std::int32_t> begin_message(sim::Cpu& cpu, MessageIssue& issue) {
+std::int32_t begin_message(sim::Cpu& cpu, MessageIssue& issue) {
     const sim::MechanismScope scope(cpu, id(Mechanism::msg_ring));
     const Sqe& sqe = issue.request->sqe;
     if (!sqe.target_is_ring) {

@@ -9,12 +9,6 @@
 
 namespace uringsim::models {
 
-RequestUse request_use(const Sqe& sqe) {
-    // irq_comp and stack_req of the 2020 patches: no opcode has both.
-    const bool interrupt = sqe.completes == Completes::interrupt;
-    return {.interrupt = interrupt, .on_stack = sqe.opcode == Opcode::nop && !interrupt};
-}
-
 void Ring::defer(sim::Cpu& cpu, Request& request) {
     Request* later = requests_->leave_submitter(cpu, request);
     if (later == nullptr) {

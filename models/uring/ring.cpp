@@ -118,9 +118,12 @@ SubmitProgress Ring::submit(sim::Cpu& cpu) {
         return SubmitProgress::submitted;
     }
     if (opcode == Opcode::msg_ring_data || opcode == Opcode::msg_ring_send_fd) {
-        issue_ = MessageIssue{.source = this, .target = request->sqe.target, .request = request};
-        if (const auto error = begin_message(cpu, *issue_)) {
-            request->res = *error;
+        MessageIssue& message = issue_.emplace();
+        message.source = this;
+        message.target = request->sqe.target;
+        message.request = request;
+        if (const std::int32_t error = begin_message(cpu, message); error < 0) {
+            request->res = error;
             issue_.reset();
         } else {
             return cpu.may_continue() ? continue_message(cpu) : SubmitProgress::more;

@@ -9,14 +9,14 @@ int RsrcPerNode::table_registered(sim::Cpu& /*cpu*/) {
 }
 
 int RsrcPerNode::prepare(sim::Cpu& cpu, Object*& node) {
-    node = alloc_rsrc_node(cpu, owner_.node_cache());
+    node = alloc_rsrc_node(cpu, cache_);
     nodes_live_ += node != nullptr ? 1 : 0;
     return node != nullptr ? 0 : -ENOMEM;
 }
 
 void RsrcPerNode::abandon(sim::Cpu& cpu, Object* node) {
     --nodes_live_;
-    free_rsrc_node(cpu, owner_.node_cache(), *node);
+    free_rsrc_node(cpu, cache_, *node);
 }
 
 inline void RsrcPerNode::remove(sim::Cpu& cpu, RsrcSlot& slot) {
@@ -63,7 +63,7 @@ inline void RsrcPerNode::drop_reference(sim::Cpu& cpu, Object& object) {
     }
     node.resource->put(cpu);
     --nodes_live_;
-    free_rsrc_node(cpu, owner_.node_cache(), object);
+    free_rsrc_node(cpu, cache_, object);
 }
 
 void RsrcPerNode::table_unregistered(sim::Cpu& /*cpu*/) {}

@@ -8,7 +8,8 @@ namespace uringsim::models {
 /// reference. Source: commit 7029acd8a950 (6.13), io_uring/rsrc.c.
 class RsrcPerNode final : public RsrcLifetime {
   public:
-    explicit RsrcPerNode(RsrcOwner& owner) : owner_(owner) {}
+    /// The owner has its node cache by now.
+    explicit RsrcPerNode(RsrcOwner& owner) : owner_(owner), cache_(owner.node_cache()) {}
 
     int table_registered(sim::Cpu& cpu) override;
     int prepare(sim::Cpu& cpu, Object*& node) override;
@@ -26,6 +27,7 @@ class RsrcPerNode final : public RsrcLifetime {
     void remove(sim::Cpu& cpu, RsrcSlot& slot);
 
     RsrcOwner& owner_;
+    NodeCache& cache_;
     std::uint64_t nodes_live_ = 0;
     std::uint64_t files_held_ = 0;
 };
