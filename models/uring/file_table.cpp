@@ -130,7 +130,7 @@ int FileTable::set_alloc_range(std::uint32_t offset, std::uint32_t length) {
     return 0;
 }
 
-int FileTable::find_free(sim::Cpu& cpu) {
+inline int FileTable::find_free(sim::Cpu& cpu) {
     cpu.charge(id(Primitive::bitmap_find));
     if (!registered()) {
         return -ENFILE;

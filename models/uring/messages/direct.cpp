@@ -1,4 +1,5 @@
 #include "models/uring/message_policy.h"
+#include "models/uring/msg_ring.h"
 #include "models/uring/ring.h"
 
 #include <cerrno>
