@@ -147,16 +147,16 @@ Json request_memory_json(const scenarios::RequestMemoryResult& memory) {
 
 Json memory_json(const scenarios::MemoryResult& memory) {
     Json json = {{"nodes_live_peak", memory.nodes_live_peak},
-            {"nodes_cached_peak", memory.nodes_cached_peak},
-            {"node_slot_bytes", memory.node_slot_bytes},
-            {"node_array_peak_bytes", memory.node_array_bytes_peak},
-            {"retained_peak_bytes", memory.retained_bytes_peak},
-            {"node_slabs_at_end", memory.node_slabs_at_end},
-            {"node_slabs_at_end_bytes", memory.node_slab_bytes_at_end},
-            {"node_footprint_bytes", memory.node_footprint_bytes},
-            {"live_peak_bytes", memory.live_bytes_peak},
-            {"percpu_peak_bytes", memory.percpu_bytes_peak},
-            {"rcu_callbacks_peak", memory.rcu_callbacks_peak}};
+                 {"nodes_cached_peak", memory.nodes_cached_peak},
+                 {"node_slot_bytes", memory.node_slot_bytes},
+                 {"node_array_peak_bytes", memory.node_array_bytes_peak},
+                 {"retained_peak_bytes", memory.retained_bytes_peak},
+                 {"node_slabs_at_end", memory.node_slabs_at_end},
+                 {"node_slabs_at_end_bytes", memory.node_slab_bytes_at_end},
+                 {"node_footprint_bytes", memory.node_footprint_bytes},
+                 {"live_peak_bytes", memory.live_bytes_peak},
+                 {"percpu_peak_bytes", memory.percpu_bytes_peak},
+                 {"rcu_callbacks_peak", memory.rcu_callbacks_peak}};
     if (memory.requests.slot_bytes > 0) { // absent where a backend cannot know
         json["requests"] = request_memory_json(memory.requests);
     }
@@ -309,6 +309,19 @@ Json validated_json(const ValidatedFigure& cell) {
     return row;
 }
 
+Json change_json(const PublishedChange& change) {
+    Json row = {{"source", change.source},
+                {"id", change.id},
+                {"against", change.against},
+                {"published_percent", change.published_percent},
+                {"simulated_percent", change.simulated_percent},
+                {"error_points", change.simulated_percent - change.published_percent}};
+    row["noise_percent"] = change.noise_percent ? Json(*change.noise_percent) : Json();
+    row["sign"] = sign_name(change.sign);
+    row["judged"] = change.judged;
+    return row;
+}
+
 Json validation_json(const Validation& validation) {
     Json figures = Json::array();
     for (const ValidatedFigure& cell : validation.figures) {
@@ -317,6 +330,10 @@ Json validation_json(const Validation& validation) {
     Json sources = Json::array();
     for (const SourceValidation& source : validation.sources) {
         sources.push_back(source_json(source));
+    }
+    Json between = Json::array();
+    for (const PublishedChange& change : validation.between) {
+        between.push_back(change_json(change));
     }
     Json missing = Json::array();
     for (const PublishedFile& file : validation.files) {
@@ -329,6 +346,7 @@ Json validation_json(const Validation& validation) {
             {"figures", std::move(figures)},
             {"sources", std::move(sources)},
             {"total", source_json(validation.total)},
+            {"changes_between", std::move(between)},
             {"not_expressed", std::move(missing)}};
 }
 
