@@ -28,13 +28,14 @@ sim::Step ProgramTask::run_batches(sim::Cpu& cpu, std::size_t index,
             return advance();
         }
         in_batch_ = std::min(batch.size, batch.count - done_);
-        first_user_data_ = run_.next_user_data[index];
+        std::uint64_t& user_data = run_.next_user_data[index];
+        first_user_data_ = user_data;
         batch_began_ = cpu.now();
         batch_messages_.clear();
         for (std::uint32_t i = 0; i < in_batch_; ++i) {
             models::Sqe& sqe = next_sqe(cpu, own);
             fill_in(sqe, done_ + i);
-            sqe.user_data = run_.next_user_data[index]++;
+            sqe.user_data = user_data++;
             if (target) {
                 const std::uint64_t turn = turn_++;
                 const std::size_t to = *target + (targets > 1 ? turn % targets : 0);

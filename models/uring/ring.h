@@ -100,7 +100,11 @@ class Ring final : public RsrcOwner {
     void start_wait(sim::Task& task, std::uint32_t wanted);
     void stop_wait(sim::Task& task);
     /// io_cqring_wake: wakes the waiters that have enough, or work to run.
-    void wake_cq(sim::Cpu& cpu);
+    void wake_cq(sim::Cpu& cpu) {
+        if (!waiters_.empty()) {
+            wake_waiters(cpu);
+        }
+    }
     /// Something that a waiter should not sleep on: overflowed completions or local work.
     bool has_work() const { return cq_.overflow_pending() || work_.pending(); }
 
@@ -183,6 +187,7 @@ class Ring final : public RsrcOwner {
     bool start_poll(sim::Cpu& cpu, Request& request);
     void start_request(sim::Cpu& cpu, Request& request);
     SubmitProgress continue_message(sim::Cpu& cpu);
+    void wake_waiters(sim::Cpu& cpu);
     void wake_local(sim::Cpu& cpu, const LocalWork::Added& added);
     static bool run_task_list(sim::Cpu& cpu, TaskWork& work);
     void complete(sim::Cpu& cpu, Request& request);
