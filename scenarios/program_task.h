@@ -137,7 +137,14 @@ class ProgramTask final : public sim::Task {
     sim::Step run_batches(sim::Cpu& cpu, std::size_t ring, std::optional<std::size_t> target,
                           const Batch& batch, const Expect& expect, const FillIn& fill_in,
                           std::uint32_t targets = 1);
-    models::Sqe& next_sqe(sim::Cpu& cpu, models::Ring& own) const;
+    models::Sqe& next_sqe(sim::Cpu& cpu, models::Ring& own) const {
+        models::Sqe* sqe = own.prepare(cpu);
+        if (sqe == nullptr) {
+            sq_full(own);
+        }
+        return *sqe;
+    }
+    [[noreturn]] void sq_full(models::Ring& own) const;
     sim::Step enter_stage(sim::Cpu& cpu, const Batch& batch);
     sim::Step reap_own(sim::Cpu& cpu, models::Ring& ring, const Expect& expect, bool messages);
     sim::Step reap_messages(sim::Cpu& cpu, models::Ring& target);
@@ -166,7 +173,14 @@ class ProgramTask final : public sim::Task {
     sim::Step advance();
     sim::Step finish(sim::Cpu& cpu);
     bool warming_up() const;
-    void check(sim::Cpu& cpu, std::int32_t result, const Expect& expect, const char* what) const;
+    void check(sim::Cpu& cpu, std::int32_t result, const Expect& expect, const char* what) const {
+        if (result < 0 || expect.kind == Expect::Kind::value) {
+            check_closely(cpu, result, expect, what);
+        }
+    }
+    void check_closely(sim::Cpu& cpu, std::int32_t result, const Expect& expect,
+                       const char* what) const;
+    void count_success(std::uint64_t requests);
     [[noreturn]] void fail(const std::string& message) const;
 
     RunState& run_;

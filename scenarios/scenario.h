@@ -19,7 +19,9 @@ struct Expect {
     enum class Kind : std::uint8_t { success, value, any } kind = Kind::success;
     std::int32_t value = 0; ///< for `value`: exactly this result, such as -ENFILE
 
-    bool accepts(std::int32_t result) const;
+    bool accepts(std::int32_t result) const {
+        return kind == Kind::any || (kind == Kind::value ? result == value : result >= 0);
+    }
     std::string to_string() const;
 };
 

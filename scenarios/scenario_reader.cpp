@@ -10,18 +10,6 @@
 
 namespace uringsim::scenarios {
 
-bool Expect::accepts(std::int32_t result) const {
-    switch (kind) {
-    case Kind::success:
-        return result >= 0;
-    case Kind::value:
-        return result == value;
-    case Kind::any:
-        return true;
-    }
-    return false;
-}
-
 std::string Expect::to_string() const {
     switch (kind) {
     case Kind::success:

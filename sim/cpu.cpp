@@ -6,34 +6,44 @@ namespace uringsim::sim {
 
 Cpu::Cpu(Engine& engine, Ledger& ledger, const CostTable& costs, const EnginePrimitives& primitives,
          const MemoryGeometry& geometry, std::uint16_t id)
-    : engine_(&engine)
-    , queue_(&engine.queue())
-    , ledger_(&ledger)
-    , fingerprint_(&engine.fingerprint())
-    , primitives_(&primitives)
-    , prices_(costs.size())
+    : prices_(costs.size())
     , data_(geometry, LineKind::data, id)
     , code_(geometry, LineKind::code, id)
+    , queue_(&engine.queue())
+    , engine_(&engine)
+    , ledger_(&ledger)
+    , fingerprint_(&engine.stages_)
+    , primitives_(&primitives)
     , id_(id) {
     for (std::size_t i = 0; i < prices_.size(); ++i) {
-        prices_[i] = price_of(costs.of(static_cast<PrimitiveId>(i)));
+        const auto primitive = static_cast<PrimitiveId>(i);
+        prices_[i] = price_of(primitive, costs.of(primitive));
     }
     load_account(PhaseId::outside, TaskId{0}, MechanismId{}); // what is charged before any task runs
 }
 
-Cpu::Price Cpu::price_of(Millicycles cost) {
+Cpu::Price Cpu::price_of(PrimitiveId primitive, Millicycles cost) {
     const Wide rest = static_cast<std::uint64_t>(cost % millicycles_per_cycle);
     const Wide fraction = ((rest << fraction_bits) + millicycles_per_cycle - 1) / millicycles_per_cycle;
-    return {cost / millicycles_per_cycle, static_cast<std::uint64_t>(fraction), 0};
+    return {cost / millicycles_per_cycle, static_cast<std::uint64_t>(fraction), 0,
+            Fingerprint::weight(index_of(primitive))};
 }
 
 void Cpu::load_account(PhaseId phase, TaskId task, MechanismId mechanism) {
     account_ = &ledger_->account(phase, task);
+    rows_ = account_->rows();
     cells_ = account_->cells(mechanism);
     counters_ = account_->counters();
-    constexpr unsigned task_shift = 16;
-    constexpr unsigned cpu_shift = 32;
-    who_ = (static_cast<std::uint64_t>(id_) << cpu_shift) | (index_of(task) << task_shift);
+    constexpr unsigned cpu_shift = 16;
+    who_ = (static_cast<std::uint64_t>(id_) << cpu_shift) | index_of(task);
+}
+
+/// A stage is over: what it charged and when goes into the run's fingerprint.
+void Cpu::note_stage() {
+    if (trail_ != noted_trail_) {
+        noted_trail_ = trail_;
+        fingerprint_->add(who_, now_, trail_);
+    }
 }
 
 void Cpu::set_phase(PhaseId phase) {
@@ -42,13 +52,18 @@ void Cpu::set_phase(PhaseId phase) {
 }
 
 void Cpu::touch_far(Line& line) {
-    charge(data_.touch_far(line, 1, owner_cooled(line), primitives_->memory));
+    charge(found_far(line, 1, data_));
 }
 
 void Cpu::touch_far(LineGroup& group, TouchClocks& clocks) {
-    charge(clocks.touch_far(group.line, group.weight, owner_cooled(group.line),
-                            primitives_->memory),
-           group.weight);
+    charge(found_far(group.line, group.weight, clocks), group.weight);
+}
+
+/// Where a line that is not in L1 is found; stamps it.
+PrimitiveId Cpu::found_far(Line& line, std::uint32_t weight, TouchClocks& clocks) const {
+    return clocks.owns(line)
+               ? clocks.touch_own(line, weight, primitives_->memory)
+               : clocks.touch_other(line, weight, owner_cooled(line), primitives_->memory);
 }
 
 bool Cpu::owner_cooled(const Line& line) const {
@@ -149,6 +164,7 @@ void Cpu::run() {
     for (;;) {
         if (!softirqs_.empty()) {
             serve_softirqs();
+            note_stage();
         } else {
             if (current_ == nullptr) {
                 if (run_queue_.empty()) {
@@ -162,6 +178,7 @@ void Cpu::run() {
                 }
             }
             const Step step = current_->step(*this);
+            note_stage();
             if (step.kind != Step::Kind::ready) {
                 park(step);
             } else if (!run_queue_.empty()) {

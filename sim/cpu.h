@@ -68,17 +68,20 @@ class Cpu final : public Event {
         Price& price = prices_[index_of(primitive)];
         price.carry += price.fraction;
         const Cycles whole_again = price.carry < price.fraction ? 1 : 0;
-        spend(primitive, 1, price.whole + whole_again);
+        spend(primitive, price, 1, price.whole + whole_again);
     }
     void charge(PrimitiveId primitive, std::uint32_t times) {
         Price& price = prices_[index_of(primitive)];
         const Wide due = Wide{price.fraction} * times + price.carry;
         price.carry = static_cast<std::uint64_t>(due);
-        spend(primitive, times, price.whole * times + static_cast<Cycles>(due >> fraction_bits));
+        spend(primitive, price, times,
+              price.whole * times + static_cast<Cycles>(due >> fraction_bits));
     }
 
     /// Spends a given number of cycles on a primitive that has no fixed price (waiting).
-    void elapse(PrimitiveId primitive, Cycles cycles) { spend(primitive, 1, cycles); }
+    void elapse(PrimitiveId primitive, Cycles cycles) {
+        spend(primitive, prices_[index_of(primitive)], 1, cycles);
+    }
 
     /// Reads or writes a line: free in L1, else priced by where it is found.
     void touch(Line& line) {
@@ -97,6 +100,9 @@ class Cpu final : public Event {
 
     /// Writes a line whole, as one of many in sequence; the primitive that does it pays.
     void stream(Line& line) { data_.stream(line); }
+
+    /// What was charged here and when, as Fingerprint defines it.
+    std::uint64_t trail() const { return trail_; }
 
     /// Counts an event.
     void count(CounterId counter, std::uint64_t times = 1) { counters_[index_of(counter)] += times; }
@@ -153,20 +159,22 @@ class Cpu final : public Event {
         Cycles whole = 0;
         std::uint64_t fraction = 0;
         std::uint64_t carry = 0;
+        std::uint64_t weight = 0; ///< in the fingerprint
     };
     static constexpr unsigned fraction_bits = 64;
-    static Price price_of(Millicycles cost);
+    static Price price_of(PrimitiveId primitive, Millicycles cost);
 
-    void spend(PrimitiveId primitive, std::uint64_t times, Cycles cycles) {
+    void spend(PrimitiveId primitive, const Price& price, std::uint64_t times, Cycles cycles) {
         now_ += cycles;
         LedgerCell& cell = cells_[index_of(primitive)];
         cell.count += times;
         cell.cycles += cycles;
-        fingerprint_->add(now_, who_ + index_of(primitive));
+        trail_ += Fingerprint::step(now_, price.weight);
     }
 
     void touch_far(Line& line);
     void touch_far(LineGroup& group, TouchClocks& clocks);
+    PrimitiveId found_far(Line& line, std::uint32_t weight, TouchClocks& clocks) const;
     bool owner_cooled(const Line& line) const;
     void run();
     void leave_idle(Cycles at);
@@ -175,22 +183,27 @@ class Cpu final : public Event {
     void wake_up(Cycles at);
     void serve_softirqs();
     void share();
+    void note_stage();
     void load_account(PhaseId phase, TaskId task, MechanismId mechanism);
 
-    Engine* engine_;
+    // What every charge and touch needs comes first, in two lines of the host.
+    Cycles now_ = 0;
+    std::uint64_t trail_ = 0; ///< what was charged and when, for the fingerprint
+    std::vector<Price> prices_;
+    LedgerCell* const* rows_ = nullptr; ///< of the account
+    LedgerCell* cells_ = nullptr;       ///< of the mechanism that is charged now
+    std::uint64_t* counters_ = nullptr;
+    TouchClocks data_;
+    TouchClocks code_;
     const EventQueue* queue_;
+    Engine* engine_;
     Ledger* ledger_;
     Fingerprint* fingerprint_;
     const EnginePrimitives* primitives_;
-    std::vector<Price> prices_;
-    TouchClocks data_;
-    TouchClocks code_;
-    Cycles now_ = 0;
     std::uint16_t id_;
     std::uint64_t who_ = 0;
+    std::uint64_t noted_trail_ = 0; ///< as of the last stage that the fingerprint has
     LedgerAccount* account_ = nullptr;
-    LedgerCell* cells_ = nullptr;
-    std::uint64_t* counters_ = nullptr;
     Task* current_ = nullptr;
     Task* last_ = nullptr;
     Cycles slice_started_ = 0;
@@ -204,7 +217,7 @@ class Cpu final : public Event {
 class MechanismScope {
   public:
     MechanismScope(Cpu& cpu, MechanismId mechanism) : cpu_(cpu), before_(cpu.cells_) {
-        cpu.cells_ = cpu.account_->cells(mechanism);
+        cpu.cells_ = cpu.rows_[index_of(mechanism)];
     }
     ~MechanismScope() {
         assert(cpu_.account_->holds(before_));

@@ -47,7 +47,8 @@ class Engine {
 
     Ledger& ledger() { return ledger_; }
     const Ledger& ledger() const { return ledger_; }
-    Fingerprint& fingerprint() { return fingerprint_; }
+    /// Of all that has happened so far.
+    Fingerprint fingerprint() const;
     const CostTable& costs() const { return costs_; }
     const EventQueue& queue() const { return queue_; }
     IdleModel& idle() { return idle_; }
@@ -83,7 +84,7 @@ class Engine {
     EngineConfig config_;
     CostTable costs_;
     Ledger ledger_;
-    Fingerprint fingerprint_;
+    Fingerprint stages_;
     EventQueue queue_;
     IdleModel idle_;
     std::vector<std::unique_ptr<Cpu>> cpus_;

@@ -5,7 +5,11 @@
 namespace uringsim::sim {
 
 LedgerAccount::LedgerAccount(std::size_t mechanisms, std::size_t primitives, std::size_t counters)
-    : primitives_(primitives), cells_(mechanisms * primitives), counters_(counters, 0) {}
+    : primitives_(primitives), cells_(mechanisms * primitives), counters_(counters, 0) {
+    for (std::size_t mechanism = 0; mechanism < mechanisms; ++mechanism) {
+        rows_.push_back(cells_.data() + mechanism * primitives);
+    }
+}
 
 LedgerAccount& Ledger::account(PhaseId phase, TaskId task) {
     auto& account = accounts_[Key{phase, task}];

@@ -27,13 +27,15 @@ class LedgerAccount {
   public:
     LedgerAccount(std::size_t mechanisms, std::size_t primitives, std::size_t counters);
 
+    LedgerAccount(const LedgerAccount&) = delete; // rows_ points into cells_
+    LedgerAccount& operator=(const LedgerAccount&) = delete;
+
     /// The cells of one mechanism, indexed by primitive.
-    LedgerCell* cells(MechanismId mechanism) {
-        return cells_.data() + index_of(mechanism) * primitives_;
-    }
-    const LedgerCell* cells(MechanismId mechanism) const {
-        return cells_.data() + index_of(mechanism) * primitives_;
-    }
+    LedgerCell* cells(MechanismId mechanism) { return rows_[index_of(mechanism)]; }
+    const LedgerCell* cells(MechanismId mechanism) const { return rows_[index_of(mechanism)]; }
+
+    /// The same for all mechanisms, indexed by mechanism.
+    LedgerCell* const* rows() const { return rows_.data(); }
 
     /// The mechanism that these cells are of, as cells() returned them.
     MechanismId mechanism_of(const LedgerCell* cells) const {
@@ -50,6 +52,7 @@ class LedgerAccount {
   private:
     std::size_t primitives_;
     std::vector<LedgerCell> cells_;
+    std::vector<LedgerCell*> rows_; ///< by mechanism: where its cells begin
     std::vector<std::uint64_t> counters_;
 };
 

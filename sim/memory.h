@@ -58,33 +58,40 @@ struct MemoryPrimitives {
     PrimitiveId cold_code{};
 };
 
-/// The two touch clocks of one CPU for one kind of line. The fine clock counts all touches and decides L1. The coarse one
-/// advances only on touches that went far, and decides L2 and beyond: one clock alone would age a
-/// steady working set that never leaves L2.
+/// The two touch clocks of one CPU for one kind of line. The fine clock counts all touches and
+/// decides L1. The coarse one advances only on touches that went far, and decides L2 and beyond:
+/// one clock alone would age a steady working set that never leaves L2.
 class TouchClocks {
   public:
     TouchClocks(const MemoryGeometry& geometry, LineKind kind, std::uint16_t cpu)
-        : geometry_(geometry)
+        : fine_(Line::clock_start(cpu))
         , l1_lines_(kind == LineKind::code ? geometry.l1_code_lines : geometry.l1_lines)
-        , fine_(Line::clock_start(cpu))
         , kind_(kind)
-        , cpu_(cpu) {}
+        , geometry_(geometry) {}
 
     /// True, and the line is stamped, when the line is still in L1.
     bool touch_l1(Line& line, std::uint32_t weight) {
+        const bool hit = fine_ - line.fine <= l1_lines_; // another CPU's is never near
         fine_ += weight;
-        const bool hit = fine_ - line.fine <= l1_lines_ + weight; // another CPU's is never near
         if (hit) {
             stamp(line);
         }
         return hit;
     }
 
-    /// For a line that is not in L1: where it is found. Stamps it. `owner_cooled`: the CPU that touched it
-    /// last has since been idle for long, so that its copy is no dearer than a line of our own that
-    /// has cooled.
-    PrimitiveId touch_far(Line& line, std::uint32_t weight, bool owner_cooled,
-                          const MemoryPrimitives& primitives);
+    /// This CPU touched the line last.
+    bool owns(const Line& line) const {
+        return ((line.fine ^ fine_) >> Line::cpu_shift) == 0;
+    }
+
+    /// For a line that is not in L1 and that this CPU touched last: where it is found. Stamps it.
+    PrimitiveId touch_own(Line& line, std::uint32_t weight, const MemoryPrimitives& primitives);
+
+    /// The same for a line that another CPU touched last, or nobody. `owner_cooled`: that CPU has
+    /// since been idle for long, so that its copy is no dearer than a line of our own that has
+    /// cooled.
+    PrimitiveId touch_other(Line& line, std::uint32_t weight, bool owner_cooled,
+                            const MemoryPrimitives& primitives);
 
     /// Stamps a line that is written whole, in sequence: the hardware streams such writes, so their
     /// price is part of the primitive that does them.
@@ -110,39 +117,45 @@ class TouchClocks {
         line.coarse = coarse_;
     }
 
-    MemoryGeometry geometry_;
-    std::uint64_t l1_lines_;
     std::uint64_t fine_;
-    std::uint64_t aged_before_ = 0;
+    std::uint64_t l1_lines_;
     std::uint32_t coarse_ = 0;
     LineKind kind_;
-    std::uint16_t cpu_;
+    std::uint64_t aged_before_ = 0;
+    MemoryGeometry geometry_;
 };
 
-inline PrimitiveId TouchClocks::touch_far(Line& line, std::uint32_t weight, bool owner_cooled,
+inline PrimitiveId TouchClocks::touch_own(Line& line, std::uint32_t weight,
                                           const MemoryPrimitives& primitives) {
     const Line before = line;
-    const std::uint16_t owner = before.cpu();
     const std::uint32_t coarse_distance = coarse_ - before.coarse;
-    const bool own = owner == cpu_;
-    if (!own || fine_ - before.fine > geometry_.far_lines) {
+    if (fine_ - before.fine > geometry_.far_lines) {
         coarse_ += weight;
     }
     stamp(line);
 
-    if (owner == Line::untouched) {
-        return kind_ == LineKind::code ? primitives.cold_code : primitives.memory;
-    }
-    if (!own && !owner_cooled) {
-        return primitives.remote;
-    }
-    if (!own || cooled(before)) {
+    if (cooled(before)) {
         return kind_ == LineKind::code ? primitives.cold_code : primitives.aged;
     }
     if (coarse_distance <= geometry_.l2_lines) {
         return primitives.l2;
     }
     return coarse_distance <= geometry_.llc_lines ? primitives.llc : primitives.memory;
+}
+
+inline PrimitiveId TouchClocks::touch_other(Line& line, std::uint32_t weight, bool owner_cooled,
+                                            const MemoryPrimitives& primitives) {
+    const bool untouched = line.cpu() == Line::untouched;
+    coarse_ += weight;
+    stamp(line);
+
+    if (untouched) {
+        return kind_ == LineKind::code ? primitives.cold_code : primitives.memory;
+    }
+    if (!owner_cooled) {
+        return primitives.remote;
+    }
+    return kind_ == LineKind::code ? primitives.cold_code : primitives.aged;
 }
 
 } // namespace uringsim::sim

@@ -72,19 +72,6 @@ SlabGeometry SlabGeometry::of(std::uint32_t bytes, std::uint32_t cpus,
     return geometry;
 }
 
-Object* KmemCache::alloc(sim::Cpu& cpu) {
-    return failure_strikes(1) ? nullptr : &alloc_nofail(cpu);
-}
-
-Object& KmemCache::alloc_nofail(sim::Cpu& cpu) {
-    const sim::MechanismScope scope(cpu, id(Mechanism::slab));
-    Object& object = do_alloc(cpu);
-    live_peak_ = std::max(live_peak_, ++live_);
-    clear(cpu, object);
-    charge_memcg(cpu, 1);
-    return object;
-}
-
 bool KmemCache::alloc_bulk(sim::Cpu& cpu, std::span<Object*> out) {
     if (failure_strikes(out.size())) {
         return false;
@@ -93,28 +80,21 @@ bool KmemCache::alloc_bulk(sim::Cpu& cpu, std::span<Object*> out) {
     do_alloc_bulk(cpu, out);
     live_ += out.size();
     live_peak_ = std::max(live_peak_, live_);
-    for (Object* object : out) {
-        clear(cpu, *object);
+    if (init_on_alloc_) {
+        for (Object* object : out) {
+            clear(cpu, *object);
+        }
     }
-    charge_memcg(cpu, static_cast<std::uint32_t>(out.size()));
-    return true;
-}
-
-void KmemCache::free(sim::Cpu& cpu, Object& object) {
-    const sim::MechanismScope scope(cpu, id(Mechanism::slab));
     if (accounted_) {
-        const sim::MechanismScope memcg(cpu, id(Mechanism::memcg));
-        cpu.charge(id(Primitive::memcg_uncharge));
+        charge_memcg(cpu, static_cast<std::uint32_t>(out.size()));
     }
-    do_free(cpu, object);
-    --live_;
+    return true;
 }
 
 void KmemCache::free_bulk(sim::Cpu& cpu, std::span<Object*> objects) {
     const sim::MechanismScope scope(cpu, id(Mechanism::slab));
     if (accounted_) {
-        const sim::MechanismScope memcg(cpu, id(Mechanism::memcg));
-        cpu.charge(id(Primitive::memcg_uncharge), static_cast<std::uint32_t>(objects.size()));
+        uncharge_memcg(cpu, static_cast<std::uint32_t>(objects.size()));
     }
     do_free_bulk(cpu, objects);
     live_ -= objects.size();
@@ -132,9 +112,6 @@ void KmemCache::flush_cpu(sim::Cpu& cpu, std::uint16_t dead) {
 }
 
 void KmemCache::clear(sim::Cpu& cpu, Object& object) const {
-    if (!init_on_alloc_) {
-        return;
-    }
     constexpr std::uint32_t line_bytes = 64;
     const std::uint32_t lines = std::max(object_bytes_ / line_bytes, 1U);
     for (std::uint32_t i = 0; i < lines; ++i) {
@@ -161,11 +138,14 @@ bool KmemCache::failure_strikes(std::uint64_t objects) {
 }
 
 void KmemCache::charge_memcg(sim::Cpu& cpu, std::uint32_t objects) const {
-    if (accounted_) {
-        const sim::MechanismScope memcg(cpu, id(Mechanism::memcg));
-        cpu.charge(id(Primitive::memcg_charge), objects);
-        cpu.count(id(Counter::memcg_charges), objects);
-    }
+    const sim::MechanismScope memcg(cpu, id(Mechanism::memcg));
+    cpu.charge(id(Primitive::memcg_charge), objects);
+    cpu.count(id(Counter::memcg_charges), objects);
+}
+
+void KmemCache::uncharge_memcg(sim::Cpu& cpu, std::uint32_t objects) const {
+    const sim::MechanismScope memcg(cpu, id(Mechanism::memcg));
+    cpu.charge(id(Primitive::memcg_uncharge), objects);
 }
 
 } // namespace uringsim::models

@@ -2,11 +2,14 @@
 
 #include "models/counters.h"
 #include "models/design.h"
+#include "models/mechanisms.h"
 #include "models/mm/page_allocator.h"
+#include "models/primitives.h"
 #include "sim/cpu.h"
 
 #include <boost/intrusive/list.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -52,6 +55,7 @@ struct Slab {
     KmemCache* cache = nullptr;
     PageBlock* pages = nullptr;
     std::vector<Object> objects;
+    sim::Line* lines = nullptr; ///< of its pages
     Object* freelist = nullptr; ///< free objects that no CPU has claimed
     std::uint32_t free = 0;     ///< how many those are
     std::uint32_t slot_bytes = 0; ///< distance between objects
@@ -66,7 +70,7 @@ struct Slab {
     sim::Line& line_of(const Object& object) const {
         constexpr std::size_t line_bytes = 64;
         const auto index = static_cast<std::size_t>(&object - objects.data());
-        return pages->lines[index * slot_bytes / line_bytes];
+        return lines[index * slot_bytes / line_bytes];
     }
 };
 
@@ -199,6 +203,7 @@ class KmemCache {
     void clear(sim::Cpu& cpu, Object& object) const;
     bool failure_strikes(std::uint64_t objects);
     void charge_memcg(sim::Cpu& cpu, std::uint32_t objects) const;
+    void uncharge_memcg(sim::Cpu& cpu, std::uint32_t objects) const;
 
     std::string name_;
     std::uint32_t object_bytes_;
@@ -209,6 +214,32 @@ class KmemCache {
     std::uint64_t fail_after_ = 0;
     std::uint64_t fail_times_ = 0;
 };
+
+inline Object* KmemCache::alloc(sim::Cpu& cpu) {
+    return fail_times_ != 0 && failure_strikes(1) ? nullptr : &alloc_nofail(cpu);
+}
+
+inline Object& KmemCache::alloc_nofail(sim::Cpu& cpu) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::slab));
+    Object& object = do_alloc(cpu);
+    live_peak_ = std::max(live_peak_, ++live_);
+    if (init_on_alloc_) {
+        clear(cpu, object);
+    }
+    if (accounted_) {
+        charge_memcg(cpu, 1);
+    }
+    return object;
+}
+
+inline void KmemCache::free(sim::Cpu& cpu, Object& object) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::slab));
+    if (accounted_) {
+        uncharge_memcg(cpu, 1);
+    }
+    do_free(cpu, object);
+    --live_;
+}
 
 /// Gives an object back to the cache that it came from.
 inline void kfree(sim::Cpu& cpu, Object& object) {

@@ -21,19 +21,6 @@ std::vector<std::uint32_t> random_permutation(sim::RandomStream& random, std::ui
 
 } // namespace
 
-void push_free(Slab& slab, Object& object) {
-    object.next_free = slab.freelist;
-    slab.freelist = &object;
-    ++slab.free;
-}
-
-Object& pop_free(Slab& slab) {
-    Object& object = *slab.freelist;
-    slab.freelist = object.next_free;
-    --slab.free;
-    return object;
-}
-
 std::uint64_t freelist_length(const Object* freelist) {
     std::uint64_t objects = 0;
     for (; freelist != nullptr; freelist = freelist->next_free) {
@@ -55,12 +42,6 @@ SlabPages::SlabPages(KmemCache& cache, const SlabCacheSpec& spec,
     }
 }
 
-void SlabPages::count(sim::Cpu& cpu, Counter SlabCounters::*counter) const {
-    if (counters_) {
-        cpu.count(id((*counters_).*counter));
-    }
-}
-
 Slab& SlabPages::grow(sim::Cpu& cpu) {
     const sim::MechanismScope scope(cpu, id(Mechanism::slab_growth));
     if (spare_.empty()) {
@@ -71,6 +52,7 @@ Slab& SlabPages::grow(sim::Cpu& cpu) {
     spare_.pop_back();
     slab.cache = &cache_;
     slab.pages = &pages_.alloc(cpu, geometry_.order);
+    slab.lines = slab.pages->lines.data();
     slab.objects.resize(geometry_.objects);
     slab.slot_bytes = geometry_.slot_bytes;
     slab.freelist = nullptr;
@@ -92,10 +74,10 @@ void SlabPages::link_freelist(sim::Cpu& cpu, Slab& slab) {
     // One permutation a cache, entered at a random place a slab (shuffle_freelist).
     const std::size_t start = permutation_.empty() ? 0 : random_.below(geometry_.objects);
     // Built from the last object to the first, so the freelist starts with the first.
+    std::size_t place = start;
     for (std::size_t i = geometry_.objects; i-- > 0;) {
-        const std::size_t index =
-            permutation_.empty() ? i : permutation_[(start + i) % geometry_.objects];
-        Object& object = slab.objects[index];
+        place = (place == 0 ? geometry_.objects : place) - 1;
+        Object& object = slab.objects[permutation_.empty() ? place : permutation_[place]];
         object.slab = &slab;
         push_free(slab, object);
     }

@@ -24,7 +24,11 @@ class SlabPages {
     void discard(sim::Cpu& cpu, Slab& slab);
 
     /// Counts an event of the cache.
-    void count(sim::Cpu& cpu, Counter SlabCounters::*counter) const;
+    void count(sim::Cpu& cpu, Counter SlabCounters::*counter) const {
+        if (counters_) {
+            cpu.count(id((*counters_).*counter));
+        }
+    }
 
     /// Takes `live` objects of a slab for somebody outside the run.
     void hold_resident(Slab& slab, std::uint32_t live);
@@ -51,8 +55,19 @@ class SlabPages {
 };
 
 /// Puts an object on its slab's own freelist, and takes the first one off.
-void push_free(Slab& slab, Object& object);
-Object& pop_free(Slab& slab);
+inline void push_free(Slab& slab, Object& object) {
+    object.next_free = slab.freelist;
+    slab.freelist = &object;
+    ++slab.free;
+}
+
+inline Object& pop_free(Slab& slab) {
+    Object& object = *slab.freelist;
+    slab.freelist = object.next_free;
+    --slab.free;
+    return object;
+}
+
 
 /// Objects on a freelist.
 std::uint64_t freelist_length(const Object* freelist);

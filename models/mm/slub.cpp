@@ -85,6 +85,9 @@ Object& Slub::pop(sim::Cpu& cpu, CpuSlab& local) {
     cpu.touch(object.line()); // the pointer to the next free object is inside
     pointer(cpu);
     local.freelist = object.next_free;
+    if (local.freelist != nullptr) {
+        __builtin_prefetch(&local.freelist->line()); // the host's caches will want it next
+    }
     return object;
 }
 
@@ -295,7 +298,7 @@ void Slub::do_flush_cpu(sim::Cpu& cpu, std::uint16_t dead) {
     put_partials(cpu, local.partial);
 }
 
-void Slub::free_slow(sim::Cpu& cpu, Slab& slab, Object& object) {
+inline void Slub::free_slow(sim::Cpu& cpu, Slab& slab, Object& object) {
     free_slow(cpu, slab, object, slab.freelist == nullptr);
 }
 

@@ -1,14 +1,9 @@
 #include "models/uring/completion_queue.h"
 
-#include "models/counters.h"
-#include "models/mechanisms.h"
-#include "models/primitives.h"
-
 namespace uringsim::models {
 
 namespace {
 
-constexpr std::uint32_t ring_header_bytes = 320; // struct io_rings
 constexpr std::uint32_t overflow_entry_bytes = 32;
 constexpr std::uint32_t wide_overflow_entry_bytes = 48;
 
@@ -25,12 +20,8 @@ void CompletionQueue::init(sim::Cpu& cpu, std::uint32_t entries) {
                           {.account = true, .zero = true});
 }
 
-bool CompletionQueue::post(sim::Cpu& cpu, Cqe cqe) {
-    const sim::MechanismScope scope(cpu, id(Mechanism::completion));
-    if (overflow_.empty() && ready() < entries_) {
-        cpu.charge(id(Primitive::cqe_post));
-        store(cpu, cqe);
-    } else if (!add_overflow(cpu, cqe)) {
+bool CompletionQueue::post_overflow(sim::Cpu& cpu, const Cqe& cqe) {
+    if (!add_overflow(cpu, cqe)) {
         ++dropped_;
         loss_unreported_ = true;
         cpu.count(id(Counter::cqe_dropped));
@@ -40,13 +31,7 @@ bool CompletionQueue::post(sim::Cpu& cpu, Cqe cqe) {
     return true;
 }
 
-void CompletionQueue::store(sim::Cpu& cpu, Cqe cqe) {
-    const std::uint32_t index = tail_++ & (entries_ - 1);
-    cqes_[index] = cqe;
-    cpu.touch(ring_.line_at(ring_header_bytes + std::uint64_t{index} * cqe_bytes()));
-}
-
-bool CompletionQueue::add_overflow(sim::Cpu& cpu, Cqe cqe) {
+bool CompletionQueue::add_overflow(sim::Cpu& cpu, const Cqe& cqe) {
     const sim::MechanismScope scope(cpu, id(Mechanism::overflow));
     cpu.charge(id(Primitive::cqe_overflow));
     Object* memory = entry_cache().alloc(cpu);
@@ -99,18 +84,6 @@ void CompletionQueue::flush_overflow(sim::Cpu& cpu) {
         delete &entry;
         cpu.count(id(Counter::cqe_flushed));
     }
-}
-
-std::optional<Cqe> CompletionQueue::reap(sim::Cpu& cpu) {
-    if (ready() == 0) {
-        return std::nullopt;
-    }
-    const sim::MechanismScope scope(cpu, id(Mechanism::user));
-    const std::uint32_t index = head_++ & (entries_ - 1);
-    cpu.charge(id(Primitive::cqe_reap));
-    cpu.touch(ring_.line_at(ring_header_bytes + std::uint64_t{index} * cqe_bytes()));
-    cpu.count(id(Counter::cqe_reaped));
-    return cqes_[index];
 }
 
 void CompletionQueue::release(sim::Cpu& cpu) {

@@ -1,13 +1,15 @@
 #pragma once
 
+#include "models/counters.h"
+#include "models/mechanisms.h"
 #include "models/mm/kmalloc.h"
+#include "models/primitives.h"
 #include "models/uring/alloc_cache.h"
 #include "sim/cpu.h"
 
 #include <boost/intrusive/list.hpp>
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace uringsim::models {
@@ -36,7 +38,7 @@ class CompletionQueue {
     void init(sim::Cpu& cpu, std::uint32_t entries);
 
     /// Posts a completion. False: it is lost, since no overflow entry could be allocated.
-    bool post(sim::Cpu& cpu, Cqe cqe);
+    bool post(sim::Cpu& cpu, const Cqe& cqe);
 
     /// Puts a completion on the overflow list, whether there is room in the ring or not, with memory
     /// that the caller got: how the v3 MSG_RING series hands messages over.
@@ -51,8 +53,9 @@ class CompletionQueue {
     /// Moves overflowed completions to the ring as far as there is room.
     void flush_overflow(sim::Cpu& cpu);
 
-    /// User side: the oldest completion, taken out.
-    std::optional<Cqe> reap(sim::Cpu& cpu);
+    /// User side: the oldest completion, taken out; nullptr when there is none. What it points to
+    /// stays until the next completion is posted.
+    const Cqe* reap(sim::Cpu& cpu);
 
     /// Drops overflow entries and frees the ring.
     void release(sim::Cpu& cpu);
@@ -81,9 +84,15 @@ class CompletionQueue {
         OverflowEntry, boost::intrusive::member_hook<OverflowEntry, boost::intrusive::list_member_hook<>,
                                                      &OverflowEntry::hook>>;
 
+    static constexpr std::uint32_t ring_header_bytes = 320; // struct io_rings
+
     std::uint32_t cqe_bytes() const { return wide_ ? 32 : 16; }
-    void store(sim::Cpu& cpu, Cqe cqe);
-    bool add_overflow(sim::Cpu& cpu, Cqe cqe);
+    sim::Line& line_of(std::uint32_t index) const {
+        return ring_.line_at(ring_header_bytes + std::uint64_t{index} * cqe_bytes());
+    }
+    void store(sim::Cpu& cpu, const Cqe& cqe);
+    bool post_overflow(sim::Cpu& cpu, const Cqe& cqe);
+    bool add_overflow(sim::Cpu& cpu, const Cqe& cqe);
     void push_entry(const Cqe& cqe, Object& memory);
     void free_entry(sim::Cpu& cpu, Object& memory);
 
@@ -100,5 +109,34 @@ class CompletionQueue {
     Allocation ring_;
     OverflowList overflow_;
 };
+
+inline bool CompletionQueue::post(sim::Cpu& cpu, const Cqe& cqe) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::completion));
+    if (!overflow_.empty() || ready() >= entries_) {
+        return post_overflow(cpu, cqe);
+    }
+    cpu.charge(id(Primitive::cqe_post));
+    store(cpu, cqe);
+    cpu.count(id(Counter::cqe_posted));
+    return true;
+}
+
+inline void CompletionQueue::store(sim::Cpu& cpu, const Cqe& cqe) {
+    const std::uint32_t index = tail_++ & (entries_ - 1);
+    cqes_[index] = cqe;
+    cpu.touch(line_of(index));
+}
+
+inline const Cqe* CompletionQueue::reap(sim::Cpu& cpu) {
+    if (ready() == 0) {
+        return nullptr;
+    }
+    const sim::MechanismScope scope(cpu, id(Mechanism::user));
+    const std::uint32_t index = head_++ & (entries_ - 1);
+    cpu.charge(id(Primitive::cqe_reap));
+    cpu.touch(line_of(index));
+    cpu.count(id(Counter::cqe_reaped));
+    return &cqes_[index];
+}
 
 } // namespace uringsim::models

@@ -39,6 +39,7 @@ int FileTable::register_slots(sim::Cpu& cpu, std::uint32_t slots, std::uint64_t 
     }
     cpu.charge(id(Primitive::table_walk_slot), slots);
     slots_.assign(slots, RsrcSlot{});
+    size_ = slots;
     bitmap_.assign(words, 0);
     range_start_ = 0;
     range_end_ = slots;
@@ -85,11 +86,17 @@ int FileTable::unregister(sim::Cpu& cpu) {
         return -ENXIO;
     }
     const sim::MechanismScope scope(cpu, id(Mechanism::file_table));
+    std::uint32_t walked = 0;
     for (std::uint32_t slot = size(); slot-- > 0;) {
-        cpu.charge(id(Primitive::table_walk_slot));
-        if (occupied(slot)) {
+        ++walked;
+        if (used(slot)) {
+            cpu.charge(id(Primitive::table_walk_slot), walked);
+            walked = 0;
             drop(cpu, slot);
         }
+    }
+    if (walked > 0) {
+        cpu.charge(id(Primitive::table_walk_slot), walked);
     }
     lifetime_.table_unregistered(cpu);
     memory_.free(cpu, slot_array_);
@@ -98,6 +105,7 @@ int FileTable::unregister(sim::Cpu& cpu) {
         memory_.free(cpu, tag_array_);
     }
     slots_.clear();
+    size_ = 0;
     bitmap_.clear();
     installed_ = 0;
     return 0;
@@ -122,7 +130,7 @@ int FileTable::set_alloc_range(std::uint32_t offset, std::uint32_t length) {
     return 0;
 }
 
-int FileTable::find_free(sim::Cpu& cpu) {
+inline int FileTable::find_free(sim::Cpu& cpu) {
     cpu.charge(id(Primitive::bitmap_find));
     if (!registered()) {
         return -ENFILE;
@@ -138,7 +146,14 @@ int FileTable::find_free(sim::Cpu& cpu) {
     return search(cpu, range_start_, from);
 }
 
-int FileTable::search(sim::Cpu& cpu, std::uint32_t from, std::uint32_t to) const {
+inline int FileTable::search(sim::Cpu& cpu, std::uint32_t from, std::uint32_t to) const {
+    // The slot after the last one that was filled is free as a rule.
+    const bool at_once =
+        from < to && (bitmap_[from / word_bits] >> (from % word_bits) & 1U) == 0;
+    return at_once ? static_cast<int>(from) : search_words(cpu, from, to);
+}
+
+int FileTable::search_words(sim::Cpu& cpu, std::uint32_t from, std::uint32_t to) const {
     std::uint32_t scanned = 0;
     int found = -ENFILE;
     for (std::uint32_t slot = from; slot < to;) {
@@ -207,7 +222,7 @@ int FileTable::fixed_fd_install(sim::Cpu& cpu, File& file, std::uint32_t file_in
     if (const int error = lifetime_.prepare(cpu, node); error < 0) {
         return error;
     }
-    if (occupied(slot)) {
+    if (used(slot)) {
         // A replacement leaves bitmap and hint alone.
         if (const int error = replace_slot(cpu, slot); error < 0) {
             lifetime_.abandon(cpu, node);

@@ -32,13 +32,16 @@ class FileTable {
     FileTable(const Design& design, Kmalloc& memory, RsrcLifetime& lifetime)
         : design_(design), memory_(memory), lifetime_(lifetime) {}
 
-    bool registered() const { return !slots_.empty(); }
-    std::uint32_t size() const { return static_cast<std::uint32_t>(slots_.size()); }
+    bool registered() const { return size_ > 0; }
+    std::uint32_t size() const { return size_; }
     std::uint32_t installed() const { return installed_; }
-    bool occupied(std::uint32_t slot) const { return slots_.at(slot).resource != nullptr; }
-    const RsrcSlot& slot(std::uint32_t index) const { return slots_.at(index); }
+    /// Throws std::out_of_range off the table, as slot() and file() do.
+    bool occupied(std::uint32_t index) const { return slot(index).resource != nullptr; }
+    const RsrcSlot& slot(std::uint32_t index) const {
+        return index < size_ ? slots_[index] : slots_.at(index);
+    }
     /// The file of an occupied slot.
-    File& file(std::uint32_t slot) { return static_cast<File&>(*slots_.at(slot).resource); }
+    File& file(std::uint32_t index) const { return static_cast<File&>(*slot(index).resource); }
 
     /// io_sqe_files_register: the checks and the empty table.
     /// -EBUSY: there is a table; -EINVAL: no slots; -EMFILE: more than 1 << 20, or than the soft
@@ -85,9 +88,11 @@ class FileTable {
   private:
     static constexpr std::uint32_t word_bits = 64;
 
+    bool used(std::uint32_t slot) const { return slots_[slot].resource != nullptr; }
     void drop(sim::Cpu& cpu, std::uint32_t slot);
 
     int find_free(sim::Cpu& cpu);
+    int search_words(sim::Cpu& cpu, std::uint32_t from, std::uint32_t to) const;
     int search(sim::Cpu& cpu, std::uint32_t from, std::uint32_t to) const;
     void set_bit(sim::Cpu& cpu, std::uint32_t slot);
     void clear_bit(sim::Cpu& cpu, std::uint32_t slot);
@@ -103,6 +108,7 @@ class FileTable {
     Kmalloc& memory_;
     RsrcLifetime& lifetime_;
     std::vector<RsrcSlot> slots_;
+    std::uint32_t size_ = 0; ///< of slots_
     std::vector<std::uint64_t> bitmap_;
     std::uint32_t range_start_ = 0;
     std::uint32_t range_end_ = 0;

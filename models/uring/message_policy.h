@@ -64,8 +64,4 @@ const MessagePolicy& local_work_messages();
 const MessagePolicy& message_policy(const Design& design, const Ring& target, Opcode opcode,
                                     const sim::Task* caller);
 
-/// io_msg_grab_file's counterpart at the target: installs the file that the request holds, and with
-/// a notice posts its CQE. Under the target's uring_lock. The result of the request.
-std::int32_t install_sent_file(sim::Cpu& cpu, Ring& target, Request& request);
-
 } // namespace uringsim::models

@@ -75,7 +75,11 @@ struct Request {
 };
 
 /// What the opcode of an SQE says (io_op_defs).
-RequestUse request_use(const Sqe& sqe);
+inline RequestUse request_use(const Sqe& sqe) {
+    // irq_comp and stack_req of the 2020 patches: no opcode has both.
+    const bool interrupt = sqe.completes == Completes::interrupt;
+    return {.interrupt = interrupt, .on_stack = sqe.opcode == Opcode::nop && !interrupt};
+}
 
 /// Where the requests of one ring come from: the seam for request caches.
 ///

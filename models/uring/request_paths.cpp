@@ -9,20 +9,6 @@
 
 namespace uringsim::models {
 
-RequestUse request_use(const Sqe& sqe) {
-    // irq_comp and stack_req of the 2020 patches: no opcode has both.
-    const bool interrupt = sqe.completes == Completes::interrupt;
-    return {.interrupt = interrupt, .on_stack = sqe.opcode == Opcode::nop && !interrupt};
-}
-
-void Ring::done(sim::Cpu& cpu, Request& request) {
-    if (kernel_.design().request_completion == RequestCompletion::single) {
-        complete_one(cpu, request, true);
-    } else {
-        completed_.push_back(&request);
-    }
-}
-
 void Ring::defer(sim::Cpu& cpu, Request& request) {
     Request* later = requests_->leave_submitter(cpu, request);
     if (later == nullptr) {
@@ -40,16 +26,6 @@ void Ring::defer(sim::Cpu& cpu, Request& request) {
 
 void Ring::complete_later(sim::Cpu& cpu, Request& request) {
     complete_one(cpu, request, false);
-}
-
-void Ring::complete_one(sim::Cpu& cpu, Request& request, bool at_once) {
-    const sim::MechanismScope scope(cpu, id(Mechanism::completion));
-    {
-        const sim::LockGuard guard(completion_lock_, cpu);
-        complete(cpu, request);
-    }
-    free_request(cpu, request, at_once);
-    wake_cq(cpu);
 }
 
 void Ring::put_references(sim::Cpu& cpu) const {

@@ -15,7 +15,6 @@ namespace uringsim::models {
 namespace {
 
 constexpr std::uint32_t context_bytes = 1472; // struct io_ring_ctx by the BTF of 6.18
-constexpr std::uint32_t sqe_bytes = 64;
 constexpr std::uint32_t task_node_bytes = 32; // struct io_tctx_node: the rsrc nodes' own size class
 // apoll, netmsg, rw, uring_cmd, futex, imu: allocated at set-up, idle in the modelled workloads.
 constexpr std::array<std::uint32_t, 6> other_cache_entries{32, 128, 128, 128, 32, 128};
@@ -43,6 +42,7 @@ Ring::Ring(sim::Cpu& cpu, Kernel& kernel, std::string name, const RingParams& pa
     , params_(params)
     , cq_(kernel.memory(), params.cqe32)
     , owner_cpu_(cpu.id())
+    , completes_singly_(kernel.design().request_completion == RequestCompletion::single)
     , creator_(kernel.current(cpu))
     , work_(kernel.design()) {
     const sim::MechanismScope scope(cpu, id(Mechanism::ring_setup));
@@ -82,19 +82,7 @@ Ring::Ring(sim::Cpu& cpu, Kernel& kernel, std::string name, const RingParams& pa
     cpu.count(id(Counter::rings_created));
 }
 
-Sqe* Ring::prepare(sim::Cpu& cpu) {
-    if (prepared() == params_.sq_entries) {
-        return nullptr;
-    }
-    const sim::MechanismScope scope(cpu, id(Mechanism::user));
-    cpu.charge(id(Primitive::sqe_prepare));
-    const std::uint32_t index = sq_tail_++ & (params_.sq_entries - 1);
-    cpu.touch(sqes_.line_at(std::uint64_t{index} * sqe_bytes));
-    sq_[index] = Sqe{};
-    return &sq_[index];
-}
-
-const Sqe& Ring::take_sqe(sim::Cpu& cpu) {
+inline const Sqe& Ring::take_sqe(sim::Cpu& cpu) {
     const std::uint32_t index = sq_head_++ & (params_.sq_entries - 1);
     cpu.touch(sqes_.line_at(std::uint64_t{index} * sqe_bytes));
     return sq_[index];
@@ -129,9 +117,12 @@ SubmitProgress Ring::submit(sim::Cpu& cpu) {
         return SubmitProgress::submitted;
     }
     if (opcode == Opcode::msg_ring_data || opcode == Opcode::msg_ring_send_fd) {
-        issue_ = MessageIssue{.source = this, .target = request->sqe.target, .request = request};
-        if (const auto error = begin_message(cpu, *issue_)) {
-            request->res = *error;
+        MessageIssue& message = issue_.emplace();
+        message.source = this;
+        message.target = request->sqe.target;
+        message.request = request;
+        if (const std::int32_t error = begin_message(cpu, message); error < 0) {
+            request->res = error;
             issue_.reset();
         } else {
             return cpu.may_continue() ? continue_message(cpu) : SubmitProgress::more;
@@ -147,7 +138,7 @@ SubmitProgress Ring::submit(sim::Cpu& cpu) {
     return SubmitProgress::submitted;
 }
 
-void Ring::start_request(sim::Cpu& cpu, Request& request) {
+inline void Ring::start_request(sim::Cpu& cpu, Request& request) {
     cpu.charge(id(Primitive::sqe_submit));
     cpu.count(id(Counter::sqe_submitted));
     request.sqe = take_sqe(cpu);
@@ -162,11 +153,11 @@ void Ring::start_request(sim::Cpu& cpu, Request& request) {
 SubmitProgress Ring::continue_message(sim::Cpu& cpu) {
     const sim::MechanismScope scope(cpu, id(Mechanism::msg_ring));
     using Kind = MessageProgress::Kind;
+    const MessagePolicy& policy = message_policy(
+        kernel_.design(), *issue_->target, issue_->request->sqe.opcode, cpu.current());
     MessageProgress progress;
     do {
-        progress = message_policy(kernel_.design(), *issue_->target, issue_->request->sqe.opcode,
-                                  cpu.current())
-                       .step(cpu, *issue_);
+        progress = policy.step(cpu, *issue_);
     } while (progress.kind == Kind::more && cpu.may_continue());
     if (progress.kind == Kind::more) {
         return SubmitProgress::more;
@@ -252,9 +243,12 @@ void Ring::flush_completions(sim::Cpu& cpu) {
     }
 }
 
-void Ring::complete(sim::Cpu& cpu, Request& request) {
-    const bool single = kernel_.design().request_completion == RequestCompletion::single;
-    cpu.charge(id(single ? Primitive::request_complete_single : Primitive::request_complete));
+inline void Ring::complete(sim::Cpu& cpu, Request& request) {
+    if (completes_singly_) {
+        cpu.charge(id(Primitive::request_complete_single));
+    } else {
+        cpu.charge(id(Primitive::request_complete));
+    }
     cpu.touch(request.lines);
     const bool skip = request.sqe.cqe_skip && request.res >= 0;
     if (!skip) {
@@ -262,7 +256,7 @@ void Ring::complete(sim::Cpu& cpu, Request& request) {
     }
 }
 
-void Ring::free_request(sim::Cpu& cpu, Request& request, bool at_once) {
+inline void Ring::free_request(sim::Cpu& cpu, Request& request, bool at_once) {
     if (request.node != nullptr) {
         lifetime_->put(cpu, *request.node);
     }
@@ -271,8 +265,14 @@ void Ring::free_request(sim::Cpu& cpu, Request& request, bool at_once) {
     requests_->free(cpu, request, at_once);
 }
 
-bool Ring::post(sim::Cpu& cpu, Cqe cqe) {
-    return cq_.post(cpu, cqe);
+void Ring::complete_one(sim::Cpu& cpu, Request& request, bool at_once) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::completion));
+    {
+        const sim::LockGuard guard(completion_lock_, cpu);
+        complete(cpu, request);
+    }
+    free_request(cpu, request, at_once);
+    wake_cq(cpu);
 }
 
 void Ring::post_tag(sim::Cpu& cpu, std::uint64_t tag) {

@@ -1,7 +1,10 @@
 #pragma once
 
+#include "models/counters.h"
 #include "models/design.h"
+#include "models/mechanisms.h"
 #include "models/mm/kmalloc.h"
+#include "models/primitives.h"
 #include "models/uring/alloc_cache.h"
 #include "models/uring/buffer_table.h"
 #include "models/uring/completion_queue.h"
@@ -97,7 +100,11 @@ class Ring final : public RsrcOwner {
     void start_wait(sim::Task& task, std::uint32_t wanted);
     void stop_wait(sim::Task& task);
     /// io_cqring_wake: wakes the waiters that have enough, or work to run.
-    void wake_cq(sim::Cpu& cpu);
+    void wake_cq(sim::Cpu& cpu) {
+        if (!waiters_.empty()) {
+            wake_waiters(cpu);
+        }
+    }
     /// Something that a waiter should not sleep on: overflowed completions or local work.
     bool has_work() const { return cq_.overflow_pending() || work_.pending(); }
 
@@ -143,7 +150,7 @@ class Ring final : public RsrcOwner {
     void flush_completions(sim::Cpu& cpu);
 
     /// Posts a CQE; wake_cq() has to follow. False: lost.
-    bool post(sim::Cpu& cpu, Cqe cqe);
+    bool post(sim::Cpu& cpu, const Cqe& cqe) { return cq_.post(cpu, cqe); }
     void post_tag(sim::Cpu& cpu, std::uint64_t tag) override;
 
     /// Completes a request that did not complete while it was submitted: from an interrupt, or by a
@@ -172,17 +179,28 @@ class Ring final : public RsrcOwner {
     std::uint64_t ring_bytes() const { return ring_bytes_; }
 
   private:
+    static constexpr std::uint32_t sqe_bytes = 64;
+
     const Sqe& take_sqe(sim::Cpu& cpu);
     std::int32_t issue(sim::Cpu& cpu, Request& request);
     std::int32_t issue_files_update(sim::Cpu& cpu, const Request& request);
     bool start_poll(sim::Cpu& cpu, Request& request);
     void start_request(sim::Cpu& cpu, Request& request);
     SubmitProgress continue_message(sim::Cpu& cpu);
+    void wake_waiters(sim::Cpu& cpu);
     void wake_local(sim::Cpu& cpu, const LocalWork::Added& added);
     static bool run_task_list(sim::Cpu& cpu, TaskWork& work);
     void complete(sim::Cpu& cpu, Request& request);
     void free_request(sim::Cpu& cpu, Request& request, bool at_once);
-    void done(sim::Cpu& cpu, Request& request);
+    /// The request completed while it was submitted: its completion is due with the others', or at
+    /// once in a design that completes singly.
+    void done(sim::Cpu& cpu, Request& request) {
+        if (completes_singly_) {
+            complete_one(cpu, request, true);
+        } else {
+            completed_.push_back(&request);
+        }
+    }
     void defer(sim::Cpu& cpu, Request& request);
     void complete_one(sim::Cpu& cpu, Request& request, bool at_once);
     void put_references(sim::Cpu& cpu) const;
@@ -197,6 +215,7 @@ class Ring final : public RsrcOwner {
     std::uint32_t sq_head_ = 0;
     Object* task_node_ = nullptr;
     std::uint16_t owner_cpu_;
+    bool completes_singly_;
     Allocation context_;
     Allocation sqes_;
     std::vector<IoAllocCache> other_caches_;
@@ -227,5 +246,17 @@ class Ring final : public RsrcOwner {
     sim::Lock msg_lock_;
     std::optional<MessageIssue> issue_; ///< the message that the submission is at
 };
+
+inline Sqe* Ring::prepare(sim::Cpu& cpu) {
+    if (prepared() == params_.sq_entries) {
+        return nullptr;
+    }
+    const sim::MechanismScope scope(cpu, id(Mechanism::user));
+    cpu.charge(id(Primitive::sqe_prepare));
+    const std::uint32_t index = sq_tail_++ & (params_.sq_entries - 1);
+    cpu.touch(sqes_.line_at(std::uint64_t{index} * sqe_bytes));
+    sq_[index] = Sqe{};
+    return &sq_[index];
+}
 
 } // namespace uringsim::models

@@ -34,7 +34,7 @@ void Ring::stop_wait(sim::Task& task) {
     }
 }
 
-void Ring::wake_cq(sim::Cpu& cpu) {
+void Ring::wake_waiters(sim::Cpu& cpu) {
     for (const Waiter& waiter : waiters_) {
         // io_wake_function: enough completions, or work that the waiter has to run
         if (waiter.task != cpu.current() && (cq_.ready() >= waiter.wanted || has_work())) {

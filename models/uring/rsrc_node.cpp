@@ -25,21 +25,4 @@ std::uint64_t rsrc_node_footprint(const Design& design, std::uint32_t possible_c
     return bytes + (design.node_inline_item ? 0 : put_item_bytes);
 }
 
-Object* alloc_rsrc_node(sim::Cpu& cpu, NodeCache& cache) {
-    const sim::MechanismScope scope(cpu, id(Mechanism::node));
-    cpu.count(id(Counter::node_alloc));
-    Object* object = cache.get(cpu);
-    if (object == nullptr) {
-        return nullptr;
-    }
-    cpu.charge(id(Primitive::node_init));
-    cpu.touch(object->line());
-    object->emplace<RsrcNode>().references = 1;
-    return object;
-}
-
-void free_rsrc_node(sim::Cpu& cpu, NodeCache& cache, Object& node) {
-    cache.put(cpu, node);
-}
-
 } // namespace uringsim::models

@@ -1,7 +1,10 @@
 #pragma once
 
+#include "models/counters.h"
 #include "models/design.h"
+#include "models/mechanisms.h"
 #include "models/mm/slab.h"
+#include "models/primitives.h"
 #include "models/uring/file.h"
 #include "models/uring/node_cache.h"
 #include "sim/cpu.h"
@@ -94,9 +97,22 @@ std::unique_ptr<RsrcLifetime> make_rsrc_lifetime(const Design& design, RsrcOwner
 std::uint64_t rsrc_node_footprint(const Design& design, std::uint32_t possible_cpus);
 
 /// io_rsrc_node_alloc: a node with one reference, or nullptr when memory is out.
-Object* alloc_rsrc_node(sim::Cpu& cpu, NodeCache& cache);
+inline Object* alloc_rsrc_node(sim::Cpu& cpu, NodeCache& cache) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::node));
+    cpu.count(id(Counter::node_alloc));
+    Object* object = cache.get(cpu);
+    if (object == nullptr) {
+        return nullptr;
+    }
+    cpu.charge(id(Primitive::node_init));
+    cpu.touch(object->line());
+    object->emplace<RsrcNode>().references = 1;
+    return object;
+}
 
 /// io_free_rsrc_node: back to the ring's cache.
-void free_rsrc_node(sim::Cpu& cpu, NodeCache& cache, Object& node);
+inline void free_rsrc_node(sim::Cpu& cpu, NodeCache& cache, Object& node) {
+    cache.put(cpu, node);
+}
 
 } // namespace uringsim::models

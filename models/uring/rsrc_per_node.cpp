@@ -9,17 +9,17 @@ int RsrcPerNode::table_registered(sim::Cpu& /*cpu*/) {
 }
 
 int RsrcPerNode::prepare(sim::Cpu& cpu, Object*& node) {
-    node = alloc_rsrc_node(cpu, owner_.node_cache());
+    node = alloc_rsrc_node(cpu, cache_);
     nodes_live_ += node != nullptr ? 1 : 0;
     return node != nullptr ? 0 : -ENOMEM;
 }
 
 void RsrcPerNode::abandon(sim::Cpu& cpu, Object* node) {
     --nodes_live_;
-    free_rsrc_node(cpu, owner_.node_cache(), *node);
+    free_rsrc_node(cpu, cache_, *node);
 }
 
-int RsrcPerNode::release(sim::Cpu& cpu, RsrcSlot& slot) {
+inline void RsrcPerNode::remove(sim::Cpu& cpu, RsrcSlot& slot) {
     Object& object = *slot.node;
     RsrcNode& node = object.as<RsrcNode>();
     node.resource = slot.resource;
@@ -27,12 +27,16 @@ int RsrcPerNode::release(sim::Cpu& cpu, RsrcSlot& slot) {
     slot = RsrcSlot{};
     ++files_held_;
     cpu.count(id(Counter::removals_held_back), node.references > 1 ? 1 : 0);
-    put(cpu, object);
+    drop_reference(cpu, object);
+}
+
+int RsrcPerNode::release(sim::Cpu& cpu, RsrcSlot& slot) {
+    remove(cpu, slot);
     return 0;
 }
 
 void RsrcPerNode::drop(sim::Cpu& cpu, RsrcSlot& slot) {
-    release(cpu, slot);
+    remove(cpu, slot);
 }
 
 Object* RsrcPerNode::get(sim::Cpu& cpu, RsrcSlot& slot) {
@@ -42,6 +46,10 @@ Object* RsrcPerNode::get(sim::Cpu& cpu, RsrcSlot& slot) {
 }
 
 void RsrcPerNode::put(sim::Cpu& cpu, Object& object) {
+    drop_reference(cpu, object);
+}
+
+inline void RsrcPerNode::drop_reference(sim::Cpu& cpu, Object& object) {
     const sim::MechanismScope scope(cpu, id(Mechanism::node));
     RsrcNode& node = object.as<RsrcNode>();
     cpu.charge(id(Primitive::node_put));
@@ -55,7 +63,7 @@ void RsrcPerNode::put(sim::Cpu& cpu, Object& object) {
     }
     node.resource->put(cpu);
     --nodes_live_;
-    free_rsrc_node(cpu, owner_.node_cache(), object);
+    free_rsrc_node(cpu, cache_, object);
 }
 
 void RsrcPerNode::table_unregistered(sim::Cpu& /*cpu*/) {}

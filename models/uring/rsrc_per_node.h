@@ -8,7 +8,8 @@ namespace uringsim::models {
 /// reference. Source: commit 7029acd8a950 (6.13), io_uring/rsrc.c.
 class RsrcPerNode final : public RsrcLifetime {
   public:
-    explicit RsrcPerNode(RsrcOwner& owner) : owner_(owner) {}
+    /// The owner has its node cache by now.
+    explicit RsrcPerNode(RsrcOwner& owner) : owner_(owner), cache_(owner.node_cache()) {}
 
     int table_registered(sim::Cpu& cpu) override;
     int prepare(sim::Cpu& cpu, Object*& node) override;
@@ -22,7 +23,11 @@ class RsrcPerNode final : public RsrcLifetime {
     std::uint64_t files_held() const override { return files_held_; }
 
   private:
+    void drop_reference(sim::Cpu& cpu, Object& object);
+    void remove(sim::Cpu& cpu, RsrcSlot& slot);
+
     RsrcOwner& owner_;
+    NodeCache& cache_;
     std::uint64_t nodes_live_ = 0;
     std::uint64_t files_held_ = 0;
 };

@@ -1,4 +1,5 @@
 #include "models/uring/message_policy.h"
+#include "models/uring/msg_ring.h"
 #include "models/uring/ring.h"
 
 #include <cerrno>
@@ -14,8 +15,7 @@ class DirectMessages final : public MessagePolicy {
   public:
     MessageProgress step(sim::Cpu& cpu, MessageIssue& issue) const override {
         if (issue.stage == 1) {
-            issue.target->wake_cq(cpu);
-            return MessageProgress::complete(issue.result);
+            return wake(cpu, issue);
         }
         const bool file = issue.request->sqe.opcode == Opcode::msg_ring_send_fd;
         const bool lock = file || issue.target->iopoll();
@@ -32,10 +32,17 @@ class DirectMessages final : public MessagePolicy {
             issue.target->uring_lock().release(cpu);
         }
         issue.stage = 1;
-        return MessageProgress::more();
+        // A submitter that has its CPU to itself would come straight back here.
+        const bool go_on = !issue.may_block && cpu.may_continue();
+        return go_on ? wake(cpu, issue) : MessageProgress::more();
     }
 
   private:
+    static MessageProgress wake(sim::Cpu& cpu, const MessageIssue& issue) {
+        issue.target->wake_cq(cpu);
+        return MessageProgress::complete(issue.result);
+    }
+
     static std::int32_t post(sim::Cpu& cpu, Ring& target, const Sqe& sqe) {
         const sim::LockGuard guard(target.completion_lock(), cpu);
         const Cqe cqe{sqe.target_user_data, static_cast<std::int32_t>(sqe.len), 0};
@@ -43,10 +50,11 @@ class DirectMessages final : public MessagePolicy {
     }
 };
 
+constinit const DirectMessages policy{};
+
 } // namespace
 
 const MessagePolicy& direct_messages() {
-    static const DirectMessages policy;
     return policy;
 }
 

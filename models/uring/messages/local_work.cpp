@@ -35,10 +35,11 @@ class LocalWorkMessages final : public MessagePolicy {
     }
 };
 
+constinit const LocalWorkMessages policy{};
+
 } // namespace
 
 const MessagePolicy& local_work_messages() {
-    static const LocalWorkMessages policy;
     return policy;
 }
 

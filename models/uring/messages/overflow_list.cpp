@@ -89,10 +89,11 @@ class OverflowMessages final : public MessagePolicy {
     }
 };
 
+constinit const OverflowMessages policy{};
+
 } // namespace
 
 const MessagePolicy& overflow_messages() {
-    static const OverflowMessages policy;
     return policy;
 }
 

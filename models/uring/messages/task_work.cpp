@@ -1,5 +1,6 @@
 #include "models/primitives.h"
 #include "models/uring/message_policy.h"
+#include "models/uring/msg_ring.h"
 #include "models/uring/ring.h"
 #include "models/uring/uring_task.h"
 
@@ -64,10 +65,11 @@ class TaskWorkMessages final : public MessagePolicy {
     }
 };
 
+constinit const TaskWorkMessages policy{};
+
 } // namespace
 
 const MessagePolicy& task_work_messages() {
-    static const TaskWorkMessages policy;
     return policy;
 }
 
