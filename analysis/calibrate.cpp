@@ -240,8 +240,57 @@ std::string machine_file(const JsonNode& root, const Calibration& calibration) {
 
 } // namespace
 
+namespace {
+
+/// The machine with other values of its free costs.
+models::Machine with_values(models::Machine machine, const std::vector<double>& values) {
+    for (std::size_t j = 0; j < values.size(); ++j) {
+        set_cycles(machine.cost(machine.free_costs[j]), values[j]);
+    }
+    return machine;
+}
+
+/// What leaving out each figure does to the predicted ones. Figures whose phases are no sums of
+/// costs are passed over: their counts tell nothing of other costs.
+bool add_moves(const Library& library, const std::vector<PublishedFigure>& predicted,
+               Calibration& calibration, unsigned jobs, Diagnostics& diagnostics) {
+    auto runs = FigureRuns::plan(library, predicted, {calibration.after}, diagnostics);
+    if (!runs) {
+        return false;
+    }
+    runs->execute(jobs);
+    std::vector<std::pair<std::string, CostCounts>> counts;
+    for (std::size_t i = 0; i < predicted.size(); ++i) {
+        auto count = cost_counts(runs->result(i), predicted[i].phase);
+        if (count && count->is_sum(calibration.after)) {
+            counts.emplace_back(predicted[i].id, *std::move(count));
+        }
+    }
+    if (counts.empty()) {
+        return true;
+    }
+    for (std::size_t i = 0; i < calibration.figures.size(); ++i) {
+        const models::Machine other =
+            with_values(calibration.after, calibration.fit.residuals[i].left_out_values);
+        CalibrationMove most{calibration.figures[i].id, "", 0};
+        for (const auto& [id, count] : counts) {
+            const double move =
+                (count.cycles(other) / count.cycles(calibration.after) - 1.0) * percent;
+            if (most.moved.empty() || std::abs(move) > std::abs(most.percent)) {
+                most.moved = id;
+                most.percent = move;
+            }
+        }
+        calibration.moves.push_back(std::move(most));
+    }
+    return true;
+}
+
+} // namespace
+
 std::optional<Calibration> calibrate(const Library& library, const JsonNode& root,
-                                     const std::vector<PublishedFigure>& figures, unsigned jobs,
+                                     const std::vector<PublishedFigure>& figures,
+                                     const std::vector<PublishedFigure>& predicted, unsigned jobs,
                                      Diagnostics& diagnostics) {
     const auto before = scenarios::read_machine(root, diagnostics);
     if (!before || !has_enough(*before, figures, diagnostics)) {
@@ -278,6 +327,9 @@ std::optional<Calibration> calibrate(const Library& library, const JsonNode& roo
         }
     }
     calibration.after = machine;
+    if (!add_moves(library, predicted, calibration, jobs, diagnostics)) {
+        return std::nullopt;
+    }
     calibration.machine_file = machine_file(root, calibration);
     return calibration;
 }

@@ -34,6 +34,16 @@ struct CalibratedCost {
     models::Cost cost; ///< after, with provenance and source
 };
 
+/// How far leaving out one figure of the fit moves a figure that is predicted.
+struct CalibrationMove {
+    std::string left_out;
+    std::string moved;  ///< the predicted figure that moves most
+    double percent = 0; ///< of what it was
+};
+
+/// Beyond this a model is over-fitted: it hangs on a single figure.
+inline constexpr double max_move_percent = 3;
+
 struct Calibration {
     std::string machine;
     std::vector<PublishedFigure> figures; ///< fitted to
@@ -45,15 +55,18 @@ struct Calibration {
     std::vector<models::Primitive> used; ///< by the figures, not free: assumed or as the file says
     models::Machine before;
     models::Machine after;
+    std::vector<CalibrationMove> moves; ///< one a figure; empty where nothing is predicted
     std::string machine_file; ///< the machine's file with the new costs, always laid out alike
 };
 
 /// `machine_file` is the parsed file of the machine, `figures` those to fit (costs only; of that
-/// machine). Nothing after reporting: no free costs are named, there are not more figures than
-/// costs, a cost is in none of them, or a figure is no sum of costs. Throws scenarios::RunError.
+/// machine), `predicted` others of it, by which over-fitting shows. Nothing after reporting: no
+/// free costs are named, there are not more figures than costs, a cost is in none of them, or a
+/// figure is no sum of costs. Throws scenarios::RunError.
 std::optional<Calibration> calibrate(const Library& library,
                                      const scenarios::JsonNode& machine_file,
-                                     const std::vector<PublishedFigure>& figures, unsigned jobs,
+                                     const std::vector<PublishedFigure>& figures,
+                                     const std::vector<PublishedFigure>& predicted, unsigned jobs,
                                      scenarios::Diagnostics& diagnostics);
 
 /// The figures of a result file, as `run --format json` and native runs write them: each phase that

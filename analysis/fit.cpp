@@ -257,8 +257,9 @@ FitResult fit(const FitProblem& problem) {
         std::vector<std::size_t> others = rows;
         others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
         const FitMeasurement& row = problem.measurements[i];
+        std::vector<double> without = solve(problem, used, others, priors);
         result.residuals.push_back(
-            {evaluate(row, values), evaluate(row, solve(problem, used, others, priors))});
+            {evaluate(row, values), evaluate(row, without), std::move(without)});
     }
     return result;
 }

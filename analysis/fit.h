@@ -56,6 +56,7 @@ struct FittedValue {
 struct FitResidual {
     double fitted = 0;
     double left_out = 0; ///< predicted by a fit to the other measurements
+    std::vector<double> left_out_values; ///< the values of that fit, in the order of the unknowns
 };
 
 struct FitResult {

@@ -152,6 +152,13 @@ void read_judgement(ObjectReader& reader, PublishedFigure& figure, const Publish
     }
     figure.limit = reader.number_or("limit_pct", {0, max_limit, "percent"}, figure.limit);
     figure.note = reader.string_or("note", "");
+    if (const JsonNode* node = reader.optional("apart")) {
+        if (figure.metric == Metric::counter) {
+            figure.apart = scenarios::get_unsigned(*node, {}, diagnostics).value_or(0);
+        } else {
+            node->report_key("only a counter has events apart", diagnostics);
+        }
+    }
     if (const JsonNode* node = reader.optional("judged")) {
         figure.judged = scenarios::get_boolean(*node, diagnostics).value_or(true);
         if (!figure.judged && figure.note.empty()) {
@@ -313,7 +320,7 @@ std::optional<double> counted_value(const PublishedFigure& figure, const scenari
     if (found == counters.end()) {
         return std::nullopt;
     }
-    const double sum = static_cast<double>(found->second);
+    const double sum = static_cast<double>(found->second) - static_cast<double>(figure.apart);
     if (figure.metric == Metric::counter_per_round) {
         return sum / static_cast<double>(phase->cycles_by_round.size());
     }

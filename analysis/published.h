@@ -52,7 +52,8 @@ bool is_cost(Metric metric);
 /// break a gate, whose note says why; and baseline, the design that a percent figure is a change
 /// against, which only such a figure has and must have. A figure that is counted has a "name": of
 /// the counter, of the snapshot, or of the memory figure; its phase is optional for a counter of
-/// the whole run and absent for snapshots and memory.
+/// the whole run and absent for snapshots and memory. "apart": events that our run counts besides
+/// what the source counted, which are taken off; the note says what they are.
 ///
 /// Optional in the file: "limits": { "cell_pct": 4, "points": 2, "mape_pct": 1.5 }, what errors
 /// validate lets pass: of one predicted cost, of one change, and of the mean over the file's
@@ -79,6 +80,7 @@ struct PublishedFigure {
     double limit = 0; ///< error allowed: percent of the value, for a change points, 0 where exact
     bool judged = true;
     std::string note;
+    std::uint64_t apart = 0; ///< events of the run that the source did not count
 
     /// Whether validate holds the figure to its limit: not where its own source's gate failed.
     bool is_judged() const { return judged && gate_passed.value_or(true); }

@@ -57,6 +57,7 @@ struct Validation {
     std::vector<ValidatedFigure> figures;  ///< in the order of the files
     std::vector<SourceValidation> sources; ///< one a file
     SourceValidation total;                ///< over all files, by the default limits
+    bool brief = false; ///< for people: the sources without their figures
 
     bool is_good() const;
 };

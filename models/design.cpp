@@ -1,6 +1,7 @@
 #include "models/design.h"
 
 #include "models/uring/node_cache.h"
+#include "models/uring/request_policy.h"
 
 #include <algorithm>
 #include <array>
@@ -15,6 +16,12 @@ constexpr std::array<std::string_view, 3> lifetime_names{"per_ring", "per_node",
 constexpr std::array<std::string_view, 3> prefill_names{"never", "always", "flag"};
 constexpr std::array<std::string_view, 2> slab_names{"kmalloc", "dedicated"};
 constexpr std::array<std::string_view, 3> reference_names{"plain", "atomic", "percpu"};
+constexpr std::array<std::string_view, 2> completion_names{"batched", "single"};
+constexpr std::array<std::string_view, 3> refcount_names{"none", "plain", "atomic"};
+constexpr std::array<std::string_view, 2> version_names{"v1", "v2"};
+constexpr std::array<std::string_view, 3> slab_policy_names{"slub", "slab", "sheaves"};
+constexpr std::array<std::string_view, 2> bulk_free_names{"each", "detached"};
+constexpr std::array<std::string_view, 2> cpu_partial_names{"slabs", "objects"};
 
 constexpr std::array<std::string_view, 4> msg_data_names{"direct", "task_work", "overflow",
                                                          "local_work"};
@@ -54,6 +61,24 @@ Choices reference_choices() {
 Choices slab_choices() {
     return slab_names;
 }
+Choices completion_choices() {
+    return completion_names;
+}
+Choices refcount_choices() {
+    return refcount_names;
+}
+Choices version_choices() {
+    return version_names;
+}
+Choices slab_policy_choices() {
+    return slab_policy_names;
+}
+Choices cpu_partial_choices() {
+    return cpu_partial_names;
+}
+Choices bulk_free_choices() {
+    return bulk_free_names;
+}
 
 /// Reads a member of Design as an integer, whatever its type.
 template <auto member> std::int64_t get_member(const Design& design) {
@@ -73,6 +98,15 @@ std::int64_t get_policy(const Design& design) {
 
 void set_policy(Design& design, std::int64_t value) {
     design.node_cache_policy = std::string(node_cache_policy_names()[static_cast<std::size_t>(value)]);
+}
+
+std::int64_t get_request_policy(const Design& design) {
+    const Choices names = request_policy_names();
+    return std::ranges::find(names, std::string_view(design.request_policy)) - names.begin();
+}
+
+void set_request_policy(Design& design, std::int64_t value) {
+    design.request_policy = std::string(request_policy_names()[static_cast<std::size_t>(value)]);
 }
 
 template <auto member>
@@ -95,7 +129,7 @@ constexpr Knob choice(std::string_view name, Choices (*choices)(), std::string_v
             choices, &get_member<member>, &set_member<member>};
 }
 
-const std::array<Knob, 38> table{{
+const std::array<Knob, 55> table{{
     choice<&Design::node_lifetime>(
         "node.lifetime", &lifetime_choices,
         "per_ring: installs take no node; removals queue on the ring's current node and are "
@@ -130,9 +164,9 @@ const std::array<Knob, 38> table{{
         "kmalloc: nodes come from kmalloc-N. dedicated: from a kmem_cache of their own, which SLUB "
         "merges with kmalloc-N unless told not to",
         "kmalloc in mainline; dedicated in RFC patch 0001"),
-    boolean<&Design::node_slab_account>(
-        "node_slab.account", "nodes are charged to the memory cgroup (SLAB_ACCOUNT)",
-        "off from 6.13 on; tried and removed by the RFC"),
+    boolean<&Design::node_slab_account>("node_slab.account",
+                                        "nodes are charged to the memory cgroup (SLAB_ACCOUNT)",
+                                        "off from 6.13 on; tried and removed by the RFC"),
     integer<&Design::node_slab_prime>(
         "node_slab.prime", "nodes", 0, 1 << 20,
         "the registration of a sparse table first makes slabs for this many nodes and leaves them "
@@ -142,8 +176,7 @@ const std::array<Knob, 38> table{{
         "slab.nomerge", "boot option slab_nomerge: a dedicated cache keeps its own slabs",
         "mm/slab_common.c"),
     boolean<&Design::slab_freelist_random>(
-        "slab.freelist_random",
-        "a new slab's freelist is shuffled (CONFIG_SLAB_FREELIST_RANDOM)",
+        "slab.freelist_random", "a new slab's freelist is shuffled (CONFIG_SLAB_FREELIST_RANDOM)",
         "on in Debian's kernels and on the host of the native runs; unknown for the RFC's machine"),
     integer<&Design::slab_resident>(
         "slab.resident", "slabs", 0, 1024,
@@ -154,9 +187,9 @@ const std::array<Knob, 38> table{{
         "install.path_6_15",
         "charge the part of an install from 6.15 on that no known step explains",
         "114.4 ns at 7029acd8 against 119.4 ns at 6.18-rc4"),
-    boolean<&Design::file_table_tags>(
-        "file_table.tags", "registration allocates tag tables of 8 bytes a slot",
-        "io_rsrc_data_alloc, up to 6.12"),
+    boolean<&Design::file_table_tags>("file_table.tags",
+                                      "registration allocates tag tables of 8 bytes a slot",
+                                      "io_rsrc_data_alloc, up to 6.12"),
     integer<&Design::ring_exit_delay_us>(
         "ring_exit.delay_us", "us", 0, 10'000'000,
         "from close of a ring to the start of its exit work, on another CPU",
@@ -203,6 +236,79 @@ const std::array<Knob, 38> table{{
     boolean<&Design::buffer_clone>("buffers.clone",
                                    "a ring can take over the registered buffers of another",
                                    "IORING_REGISTER_CLONE_BUFFERS, 6.12+"),
+    {"request.policy", KnobType::choice, "", 0, 0,
+     "where requests come from and where they go; models/uring/request_registry.cpp",
+     "io_alloc_req and __io_free_req; the thread of May 2020 on an io_kiocb cache",
+     &request_policy_names, &get_request_policy, &set_request_policy},
+    choice<&Design::request_completion>(
+        "request.completion", &completion_choices,
+        "batched: the completions of a submission are posted and freed together when it ends. "
+        "single: each as soon as it is there",
+        "single up to 5.9 (io_cqring_add_event); batched from 5.10 on"),
+    choice<&Design::request_refcount>(
+        "request.refcount", &refcount_choices,
+        "how a request's two references are dropped: not counted, by plain or by atomic operations",
+        "atomic up to 5.14 (refcount_t); plain in the second on-stack patch of 2020; none from "
+        "5.15 on unless a request is shared (REQ_F_REFCOUNT)"),
+    boolean<&Design::request_account>("request.account",
+                                      "requests are charged to the memory cgroup (SLAB_ACCOUNT)",
+                                      "from 5.13 on"),
+    boolean<&Design::request_merge>(
+        "request.merge", "requests come from kmalloc-256, which all of the kernel shares",
+        "seen in the thread of 2020: SLUB merged io_kiocb with kmalloc-256 and five others"),
+    integer<&Design::request_slab_order>(
+        "request.slab_order", "order", -1, 5,
+        "order of the slabs of requests; -1: by the kernel's formula. A cache with an order of its "
+        "own is never merged",
+        "SLAB_LARGE_ORDER of the thread of 2020: 3"),
+    choice<&Design::request_cache_version>("request.cache_version", &version_choices,
+                                           "of the per-CPU caches: v1 moves all requests away when "
+                                           "it is over its limit, v2 a few, and "
+                                           "steals them back",
+                                           "mails of 2020-05-13 (v1) and 2020-05-14 (v2)"),
+    integer<&Design::request_cache_limit>("request.cache_limit", "requests", 0, 1 << 20,
+                                          "what a per-CPU cache keeps ready",
+                                          "IO_KIOCB_CACHE_MAX: 256"),
+    integer<&Design::request_cache_reclaim>(
+        "request.cache_reclaim", "requests", 1, 1 << 20,
+        "how many requests v2 moves away or steals back at once", "IO_KIOCB_CACHE_RECLAIM: 16"),
+    choice<&Design::slab_policy>(
+        "slab.policy", &slab_policy_choices,
+        "the slab allocator: slub (2.6.23 - 6.19), slab (array caches, up to 6.7), sheaves (7.0)",
+        "mm/slub.c, mm/slab.c (6.1), mm/slub.c (7.0)"),
+    boolean<&Design::slab_debug>(
+        "slab.debug",
+        "SLUB's consistency checks are on for all caches (boot option slub_debug=F): every "
+        "allocation and free takes the slow path",
+        "mm/slub.c, alloc_single_from_partial, free_to_partial_list"),
+    boolean<&Design::slab_freelist_hardened>(
+        "slab.freelist_hardened",
+        "charge the encoding of free pointers (CONFIG_SLAB_FREELIST_HARDENED) on top of SLUB's "
+        "costs",
+        "mm/slub.c, freelist_ptr_encode"),
+    boolean<&Design::slab_init_on_alloc>("slab.init_on_alloc",
+                                         "every slab object is cleared when it is allocated",
+                                         "boot option init_on_alloc, on in Debian's kernels"),
+    choice<&Design::slab_bulk_free>("slab.bulk_free", &bulk_free_choices,
+                                    "how SLUB's bulk free gives back objects that are not of the "
+                                    "CPU's slab: each by itself, or "
+                                    "those of one slab as a list",
+                                    "each in 4.3; detached from 4.4 on (build_detached_freelist)"),
+    choice<&Design::slab_cpu_partial>(
+        "slab.cpu_partial", &cpu_partial_choices,
+        "what bounds a CPU's list of partial slabs in SLUB: the number of slabs, or the free "
+        "objects "
+        "that they had when they were put there",
+        "objects up to 5.15 (pobjects); slabs from 5.16 on (set_cpu_partial)"),
+    integer<&Design::slab_sheaf_capacity>(
+        "slab.sheaf_capacity", "objects", 0, 256,
+        "objects a sheaf holds; 0: by the kernel's formula for the object's size",
+        "calculate_sheaf_capacity, mm/slub.c (7.0); 32 in the benchmark of the v7 series"),
+    integer<&Design::slab_other_users>(
+        "slab.other_users", "requests", 0, 1 << 20,
+        "after so many submitted requests another user on the same CPU takes an object of "
+        "kmalloc-256 and gives its oldest one back; 0: nobody does",
+        "assumed; the thread of 2020 names five other users of kmalloc-256"),
     choice<&Design::msg_data>(
         "msg_ring.data", &msg_data_choices,
         "how DATA reaches a DEFER_TASKRUN ring. direct: the sender posts the CQE. task_work: generic "
@@ -341,6 +447,17 @@ std::vector<std::string> conflicts(const Design& design) {
                            "install takes none");
     }
     add_switched_conflicts(design, lines);
+    if (design.request_slab_order >= 0 && design.request_merge) {
+        lines.emplace_back("request.slab_order needs request.merge false: a cache with an order of "
+                           "its own is never merged");
+    }
+    if (design.request_account && design.request_merge) {
+        lines.emplace_back(
+            "request.merge needs request.account false: kmalloc-256 is not accounted");
+    }
+    if (design.slab_debug && design.slab_policy != SlabKind::slub) {
+        lines.emplace_back("slab.debug needs slab.policy slub: only SLUB's checks are modelled");
+    }
     const bool overflow = design.msg_data == MsgData::overflow || design.msg_fd == MsgFd::overflow;
     if (design.msg_wake != MsgWake::always && !overflow) {
         lines.emplace_back("msg_ring.wake other than always needs msg_ring.data or msg_ring.send_fd "

@@ -20,6 +20,23 @@ enum class NodeSlab : std::uint8_t { kmalloc, dedicated };
 
 /// What counts the users of a node that is switched once a call.
 enum class NodeReferences : std::uint8_t { plain, atomic, percpu };
+/// When completed requests are posted and freed: all of a submission together, or each by itself.
+enum class RequestCompletion : std::uint8_t { batched, single };
+
+/// How the two references of a request are dropped.
+enum class RequestRefcount : std::uint8_t { none, plain, atomic };
+
+/// Which version of the per-CPU request caches of 2020.
+enum class RequestCacheVersion : std::uint8_t { v1, v2 };
+
+/// Which slab allocator the kernel has.
+enum class SlabKind : std::uint8_t { slub, slab, sheaves };
+
+/// How kmem_cache_free_bulk gives objects of other slabs back: each by itself, or as lists.
+enum class SlabBulkFree : std::uint8_t { each, detached };
+
+/// What bounds a CPU's list of partial slabs: their number, or their free objects when they came.
+enum class SlabCpuPartial : std::uint8_t { slabs, objects };
 
 /// How the target gets the CQE of a DATA message when it uses DEFER_TASKRUN.
 enum class MsgData : std::uint8_t { direct, task_work, overflow, local_work };
@@ -72,6 +89,23 @@ struct Design {
     bool buffer_imu_cache = true;
     bool buffer_coalesce = true;
     bool buffer_clone = true;
+    std::string request_policy = "free_list";
+    RequestCompletion request_completion = RequestCompletion::batched;
+    RequestRefcount request_refcount = RequestRefcount::none;
+    bool request_account = true;
+    bool request_merge = false;
+    std::int64_t request_slab_order = -1;
+    RequestCacheVersion request_cache_version = RequestCacheVersion::v2;
+    std::int64_t request_cache_limit = 256;
+    std::int64_t request_cache_reclaim = 16;
+    SlabKind slab_policy = SlabKind::slub;
+    bool slab_debug = false;
+    bool slab_freelist_hardened = false;
+    bool slab_init_on_alloc = false;
+    SlabBulkFree slab_bulk_free = SlabBulkFree::detached;
+    SlabCpuPartial slab_cpu_partial = SlabCpuPartial::slabs;
+    std::int64_t slab_sheaf_capacity = 0;
+    std::int64_t slab_other_users = 0;
     MsgData msg_data = MsgData::local_work;
     MsgFd msg_fd = MsgFd::task_work;
     MsgPlain msg_plain = MsgPlain::direct;

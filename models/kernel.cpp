@@ -3,10 +3,11 @@
 #include "models/counters.h"
 #include "models/mechanisms.h"
 #include "models/primitives.h"
-#include "models/uring/io_wq.h"
+#include "models/uring/message_worker.h"
 #include "models/uring/ring_exit.h"
 
 #include <algorithm>
+#include <cerrno>
 
 namespace uringsim::models {
 
@@ -78,6 +79,18 @@ std::string node_slab_name(const Design& design) {
     return Kmalloc::merged_name(Kmalloc::aligned_slot(bytes), design.node_slab_account);
 }
 
+KmemCache& make_request_slab(const Design& design, Kmalloc& memory) {
+    if (design.request_merge) {
+        memory.count_as_requests(Kmalloc::cache_name(request_bytes, false));
+        return memory.cache(request_bytes, false);
+    }
+    memory.count_as_requests("io_kiocb");
+    const auto order = design.request_slab_order >= 0
+                           ? std::optional(static_cast<unsigned>(design.request_slab_order))
+                           : std::nullopt;
+    return memory.create("io_kiocb", request_bytes, design.request_account, false, order);
+}
+
 } // namespace
 
 Kernel::Kernel(const Design& design, const Machine& machine, std::uint64_t seed)
@@ -85,11 +98,16 @@ Kernel::Kernel(const Design& design, const Machine& machine, std::uint64_t seed)
     , machine_(machine)
     , engine_(engine_config(machine, seed), cost_table(machine), mechanism_count, counter_count)
     , pages_(engine_.cpus())
-    , memory_({static_cast<std::uint32_t>(machine.cpus), engine_.cpus(), pages_, seed,
-               design.slab_freelist_random})
+    , memory_({static_cast<std::uint32_t>(machine.cpus), engine_.cpus(), pages_, seed, design_})
     , percpu_(possible_cpus(design, machine))
     , rcu_(engine_, rcu_timing(design, machine))
     , workqueue_(engine_)
+    , request_slab_(&make_request_slab(design_, memory_))
+    , request_pool_(*request_slab_)
+    , per_cpu_requests_(design_, request_pool_, engine_.cpus())
+    , interrupts_(engine_.cpus())
+    , io_wq_(*this)
+    , online_(engine_.cpus(), true)
     , code_(engine_.cpus())
     , exit_task_work_(engine_.cpus())
     , kfree_rcu_(std::make_unique<KfreeRcu>(kworker_task, engine_.cpu(engine_.cpus() - 1),
@@ -103,7 +121,6 @@ Kernel::Kernel(const Design& design, const Machine& machine, std::uint64_t seed)
                      ? &memory_.cache(bytes, design_.node_slab_account)
                      : &memory_.create("io_rsrc_node", bytes, design_.node_slab_account,
                                        !design_.slab_nomerge);
-    request_slab_ = &memory_.create("io_kiocb", request_bytes, true, false);
 }
 
 Kernel::~Kernel() {
@@ -117,6 +134,10 @@ void Kernel::boot() {
     if (shared) {
         node_slab_->add_resident(cpu, static_cast<std::uint32_t>(design_.slab_resident),
                                  node_slab_->geometry().objects / 2);
+    }
+    if (design_.request_merge) {
+        request_slab_->add_resident(cpu, static_cast<std::uint32_t>(design_.slab_resident),
+                                    request_slab_->geometry().objects / 2);
     }
 }
 
@@ -138,9 +159,12 @@ void Kernel::close_ring(sim::Cpu& cpu, Ring& ring) {
 }
 
 sim::Cpu& Kernel::exit_cpu(const sim::Cpu& closer) {
-    const std::uint16_t last = engine_.cpus() - 1;
-    const bool taken = closer.id() == last && last > 0;
-    return engine_.cpu(taken ? last - 1 : last);
+    for (std::uint16_t id = engine_.cpus(); id-- > 0;) {
+        if (id != closer.id() && online_[id]) {
+            return engine_.cpu(id);
+        }
+    }
+    return engine_.cpu(closer.id());
 }
 
 UringTask* Kernel::current(const sim::Cpu& cpu) {
@@ -174,7 +198,7 @@ void Kernel::task_exits(sim::Task& task) {
 void Kernel::punt(sim::Cpu& cpu, const MessageIssue& issue) {
     cpu.charge(id(Primitive::io_wq_punt));
     cpu.count(id(Counter::msg_punted));
-    exits_.push_back(std::make_unique<IoWqWorker>(*this, issue, kworker_task, exit_cpu(cpu)));
+    exits_.push_back(std::make_unique<MessageWorker>(*this, issue, kworker_task, exit_cpu(cpu)));
     wake_up_state(cpu, *exits_.back());
 }
 
@@ -243,6 +267,64 @@ void Kernel::run_exit_task_work(sim::Cpu& cpu) {
     });
 }
 
+KmemCache& Kernel::shared_cache(sim::Cpu& cpu, std::uint32_t bytes, bool account) {
+    KmemCache& cache = memory_.cache(bytes, account);
+    if (cache.census().slabs == 0) {
+        cache.add_resident(cpu, static_cast<std::uint32_t>(design_.slab_resident),
+                           cache.geometry().objects / 2);
+    }
+    return cache;
+}
+
+RequestContext Kernel::request_context() {
+    return {design_, *request_slab_, request_pool_, per_cpu_requests_};
+}
+
+int Kernel::take_cpu_offline(sim::Cpu& cpu, std::uint16_t dead) {
+    if (dead >= engine_.cpus() || !online_[dead]) {
+        return -EINVAL;
+    }
+    const bool exiting = std::ranges::any_of(
+        exits_, [&](const auto& exit) { return exit->cpu().id() == dead && !exit->finished(); });
+    if (dead == cpu.id() || exiting || io_wq_.busy_on(dead) || interrupts_.outstanding(dead)) {
+        return -EBUSY;
+    }
+    online_[dead] = false;
+    io_wq_.leave(dead);
+    per_cpu_requests_.reap(cpu, dead);
+    memory_.flush_cpu(cpu, dead);
+    return 0;
+}
+
+int Kernel::bring_cpu_online(std::uint16_t id) {
+    if (id >= engine_.cpus() || online_[id]) {
+        return -EINVAL;
+    }
+    online_[id] = true;
+    return 0;
+}
+
+std::uint64_t Kernel::shrink(sim::Cpu& cpu, std::uint64_t objects) {
+    return per_cpu_requests_.shrink(cpu, objects);
+}
+
+void Kernel::use_memory_elsewhere(sim::Cpu& cpu) {
+    constexpr std::size_t held = 16;
+    if (++submitted_since_other_use_ < design_.slab_other_users) {
+        return;
+    }
+    submitted_since_other_use_ = 0;
+    other_objects_.push_back(memory_.cache(request_bytes, false).alloc(cpu));
+    if (other_objects_.size() > held) {
+        kfree(cpu, *other_objects_.front());
+        other_objects_.pop_front();
+    }
+}
+
+std::uint64_t Kernel::held_elsewhere() const {
+    return other_objects_.size() + per_cpu_requests_.cached();
+}
+
 void Kernel::note_rsrc_nodes(std::uint64_t nodes) {
     peaks_.nodes_live = std::max(peaks_.nodes_live, nodes);
     peaks_.live_bytes = std::max(peaks_.live_bytes, nodes * node_footprint_);
@@ -292,8 +374,9 @@ std::vector<std::string> Kernel::audit() const {
     for (const auto& [name, cache] : memory_.caches()) {
         live += cache->live();
     }
-    if (live != task_nodes) {
-        problems.push_back(std::to_string(live - task_nodes) +
+    const std::uint64_t accounted = task_nodes + held_elsewhere();
+    if (live != accounted) {
+        problems.push_back(std::to_string(static_cast<std::int64_t>(live - accounted)) +
                            " slab objects live after the last ring's exit");
     }
     if (pinned_.pins() != 0 || pinned_.accounted_pages() != 0) {

@@ -10,10 +10,13 @@
 #include "models/uring/buffer_table.h"
 #include "models/sched/kfree_rcu.h"
 #include "models/uring/file.h"
+#include "models/uring/interrupts.h"
+#include "models/uring/io_wq.h"
 #include "models/uring/ring.h"
 #include "sim/engine.h"
 #include "sim/random.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -38,6 +41,7 @@ struct MemoryPeaks {
     std::uint64_t node_array_bytes = 0;  ///< pointer arrays of those caches
     std::uint64_t retained_bytes = 0;    ///< cached nodes and their pointer arrays together
     std::uint64_t live_bytes = 0; ///< of nodes in use or waiting to be freed, with all that is theirs
+    std::uint64_t requests_in_flight = 0; ///< of one ring: submitted and not yet completed
 };
 
 /// One simulated kernel: the state that all its CPUs share.
@@ -63,6 +67,15 @@ class Kernel {
     const PinnedMemory& pinned() const { return pinned_; }
     KmemCache& node_slab() { return *node_slab_; }
     KmemCache& request_slab() { return *request_slab_; }
+    /// kmalloc-N, or kmalloc-cg-N, with the slabs that others have left in it.
+    KmemCache& shared_cache(sim::Cpu& cpu, std::uint32_t bytes, bool account);
+    RequestContext request_context();
+    RequestPool& request_pool() { return request_pool_; }
+    const RequestPool& request_pool() const { return request_pool_; }
+    PerCpuRequests& per_cpu_requests() { return per_cpu_requests_; }
+    const PerCpuRequests& per_cpu_requests() const { return per_cpu_requests_; }
+    Interrupts& interrupts() { return interrupts_; }
+    IoWq& io_wq() { return io_wq_; }
     CodePaths& code(const sim::Cpu& cpu) { return code_.at(cpu.id()); }
 
     /// Makes what is there before the program starts: the resident slabs of other users.
@@ -73,6 +86,25 @@ class Kernel {
 
     /// close: the exit work follows later, on the last CPU. The ring's name is free again at once.
     void close_ring(sim::Cpu& cpu, Ring& ring);
+
+    /// cpuhp: a CPU goes offline, and what caches keep for it is given back, on `cpu`. -EBUSY where
+    /// kernel work is waiting for it or it is the last one; -EINVAL where it is offline or not
+    /// there.
+    int take_cpu_offline(sim::Cpu& cpu, std::uint16_t dead);
+
+    /// A CPU comes back, with empty caches. -EINVAL where it is online or not there.
+    int bring_cpu_online(std::uint16_t id);
+    bool online(std::uint16_t id) const { return online_.at(id); }
+
+    /// Memory pressure: the shrinkers are asked for `objects`. Returns how many they gave.
+    std::uint64_t shrink(sim::Cpu& cpu, std::uint64_t objects);
+
+    /// A request was submitted: somebody else may want memory (knob slab.other_users).
+    void other_users(sim::Cpu& cpu) {
+        if (design_.slab_other_users > 0) {
+            use_memory_elsewhere(cpu);
+        }
+    }
 
     /// A new open file.
     File& open_file() { return files_.emplace_back(); }
@@ -106,6 +138,11 @@ class Kernel {
     /// exit_task_work: what ring exits left for this CPU's task to free on its way to user mode.
     void run_exit_task_work(sim::Cpu& cpu);
 
+    /// A ring has so many requests in flight.
+    void note_requests(std::uint64_t in_flight) {
+        peaks_.requests_in_flight = std::max(peaks_.requests_in_flight, in_flight);
+    }
+
     /// Notes the high-water marks; called where they can rise.
     void note_memory();
     /// Notes how many nodes a ring has that are in use or wait to be freed.
@@ -120,6 +157,9 @@ class Kernel {
 
   private:
     friend class RingExit;
+    void use_memory_elsewhere(sim::Cpu& cpu);
+    std::uint64_t held_elsewhere() const;
+
     /// What the exit work of a ring left for the task that used it, and since when.
     struct ExitTaskWork {
         Object* node;
@@ -141,6 +181,13 @@ class Kernel {
     PinnedMemory pinned_{memory_};
     KmemCache* node_slab_ = nullptr;
     KmemCache* request_slab_ = nullptr;
+    RequestPool request_pool_;
+    PerCpuRequests per_cpu_requests_;
+    Interrupts interrupts_;
+    IoWq io_wq_;
+    std::vector<bool> online_;
+    std::int64_t submitted_since_other_use_ = 0;
+    std::deque<Object*> other_objects_; ///< what other users hold, oldest first
     std::vector<CodePaths> code_;
     std::deque<File> files_;
     std::vector<std::unique_ptr<Ring>> rings_;

@@ -64,6 +64,7 @@ struct Machine {
     Timing timing;
     std::array<Cost, primitive_count> costs;
     std::vector<Primitive> free_costs; ///< those that `calibrate` may choose; in the file's order
+    std::vector<std::string> fitted_to; ///< ids of the figures that the free costs were chosen by
 
     /// All costs at the defaults of the primitive table, marked as assumed.
     Machine();

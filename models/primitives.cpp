@@ -18,6 +18,14 @@ constexpr std::string_view slub_source =
     "(42 cycles a fast path)";
 constexpr std::string_view updates_source =
     "assumed; the 2023 figures determine only the sum of an update's fixed costs";
+constexpr std::string_view pair_source =
+    "a few cycles each on x86; cli and sti some more, and dearer in some guests; assumed";
+constexpr std::string_view kiocb_source =
+    "prototype fit to the NOP rates of the 2020 thread: 466 cycles a request in all";
+constexpr std::string_view bulk_source = "order of size from the 2015 bulk-free figures";
+constexpr std::string_view slab_source =
+    "SLAB's fast path of 95 cycles for an allocation and a free (2015, i7-4790K)";
+constexpr std::string_view sheaf_source = "order of size from the figures of the sheaves v7 series";
 constexpr std::string_view wake_source =
     "prototype fit to the MSG_RING histograms of 2024: wake-up sent 60 - 240 ns, schedule-out "
     "160 - 600 ns; loosely identified";
@@ -121,7 +129,7 @@ constexpr std::array<PrimitiveInfo, primitive_count> table{{
      "one slab moved from the CPU's partial list to the node's", assumed},
     {P::slub_free_slab, "slub_free_slab", 569, 150, 2500, "discard_slab, without the page",
      slub_source},
-    {P::slub_bulk_call, "slub_bulk_call", 108, 30, 400, "kmem_cache_alloc_bulk: the call",
+    {P::slub_bulk_call, "slub_bulk_call", 108, 8, 400, "kmem_cache_alloc_bulk: the call",
      slub_source},
     {P::slub_bulk_object, "slub_bulk_object", 19.8, 4, 60,
      "kmem_cache_alloc_bulk: one object from the freelist", slub_source},
@@ -185,6 +193,77 @@ constexpr std::array<PrimitiveInfo, primitive_count> table{{
     {P::unpin_page, "unpin_page", 40, 10, 300, "unpin_user_folio", assumed},
     {P::memlock_account, "memlock_account", 40, 10, 200, "charge pages to RLIMIT_MEMLOCK: atomics",
      assumed},
+    {P::preempt_disable, "preempt_disable", 4, 1, 20, "preemption off and on again", pair_source},
+    {P::irq_disable, "irq_disable", 14, 4, 120, "interrupts off and on again (cli, sti)",
+     pair_source},
+    {P::irq_entry, "irq_entry", 1200, 300, 12000, "one interrupt: entry, handler's frame, return",
+     assumed},
+    {P::request_complete_single, "request_complete_single", 90, 20, 300,
+     "io_cqring_add_event and __io_free_req: completion_lock with interrupts off, barriers, "
+     "io_cqring_ev_posted, percpu_ref_put; without the CQE, the references and the request's memory",
+     kiocb_source},
+    {P::request_refcount_plain, "request_refcount_plain", 2, 0.5, 6, "drop a reference, not atomic",
+     "one add and a test"},
+    {P::request_refcount_atomic, "request_refcount_atomic", 20, 15, 60,
+     "drop a reference by a locked operation", "as file_get"},
+    {P::request_io_kfree, "request_io_kfree", 5, 2, 12, "kfree(req->io) of a null pointer",
+     kiocb_source},
+    {P::request_cache_pop, "request_cache_pop", 20, 5, 60,
+     "io_req_cache_alloc: per-CPU look-up, list_del, counter; without the exclusion", kiocb_source},
+    {P::request_cache_push, "request_cache_push", 20, 5, 60,
+     "io_req_cache_free: per-CPU look-up, list_add, counter; without the exclusion", kiocb_source},
+    {P::request_cache_move, "request_cache_move", 8, 3, 40,
+     "one request moved between the lists of a per-CPU cache", assumed},
+    {P::request_stack_flag, "request_stack_flag", 2, 1, 10,
+     "a request on the stack: the look-up of stack_req and the flag", kiocb_source},
+    {P::request_recycle, "request_recycle", 4, 1, 20,
+     "take ctx->cache_req, or put it back, under uring_lock", assumed},
+    {P::request_copy, "request_copy", 24, 8, 80, "copy a request of 240 bytes", assumed},
+    {P::io_wq_punt, "io_wq_punt", 900, 200, 9000,
+     "io_queue_async_work: queue the work, wake a worker", assumed},
+    {P::io_wq_work, "io_wq_work", 400, 100, 4000, "io_worker_handle_work, one request", assumed},
+    {P::shrinker_call, "shrinker_call", 500, 100, 5000, "a call of the shrinker, without the frees",
+     assumed},
+    {P::slub_bulk_free_call, "slub_bulk_free_call", 30, 0.5, 200, "kmem_cache_free_bulk: the call",
+     bulk_source},
+    {P::slub_bulk_free_object, "slub_bulk_free_object", 9, 2, 40,
+     "kmem_cache_free_bulk: one object put on the CPU's freelist or on a list for its slab",
+     bulk_source},
+    {P::slub_freelist_pointer, "slub_freelist_pointer", 3, 1, 12,
+     "encode or decode one free pointer: two exclusive ors, a byte swap and the load of the key",
+     assumed},
+    {P::slub_debug_check, "slub_debug_check", 250, 60, 1500,
+     "alloc_debug_processing or free_debug_processing: checks of the slab and of one object",
+     assumed},
+    {P::slab_array_pop, "slab_array_pop", 40, 15, 70,
+     "____cache_alloc with interrupts off and on: from the CPU's array", slab_source},
+    {P::slab_array_push, "slab_array_push", 50, 15, 90,
+     "___cache_free with interrupts off and on: to the CPU's array", slab_source},
+    {P::slab_array_refill, "slab_array_refill", 120, 30, 600,
+     "cache_alloc_refill: the call, with the node's lock", assumed},
+    {P::slab_array_flush, "slab_array_flush", 120, 30, 600,
+     "cache_flusharray: the call, with the node's lock", assumed},
+    {P::slab_array_move, "slab_array_move", 3, 1, 15,
+     "one object moved between an array and the shared one", assumed},
+    {P::slab_object_get, "slab_object_get", 12, 4, 60, "slab_get_obj: one object from a slab",
+     assumed},
+    {P::slab_object_put, "slab_object_put", 25, 8, 90, "free_block: one object back to its slab",
+     assumed},
+    {P::sheaf_pop, "sheaf_pop", 20, 6, 60, "alloc_from_pcs: from the CPU's main sheaf",
+     sheaf_source},
+    {P::sheaf_push, "sheaf_push", 22, 6, 60, "free_to_pcs: to the CPU's main sheaf", sheaf_source},
+    {P::sheaf_swap, "sheaf_swap", 10, 3, 60, "main and spare sheaf exchanged", assumed},
+    {P::barn_exchange, "barn_exchange", 60, 20, 300,
+     "a sheaf exchanged with the barn, under its lock", assumed},
+    {P::sheaf_refill, "sheaf_refill", 150, 40, 800, "refill_sheaf: the call, with the node's lock",
+     assumed},
+    {P::sheaf_refill_object, "sheaf_refill_object", 10, 3, 80, "one object from a slab to a sheaf",
+     assumed},
+    {P::sheaf_flush, "sheaf_flush", 100, 30, 600, "sheaf_flush_unused: the call", assumed},
+    {P::sheaf_flush_object, "sheaf_flush_object", 25, 5, 120,
+     "one object from a sheaf back to its slab", assumed},
+    {P::slab_bench_round, "slab_bench_round", 10, 0, 80,
+     "a benchmark of the slab allocator: one round of its loop and its two calls", bulk_source},
     {P::schedule_out, "schedule_out", 1000, 200, 6000,
      "a task that blocks gives way to the idle task; only on machines with idle states", wake_source},
     {P::idle_exit, "idle_exit", 0, 0, 0,
@@ -223,8 +302,6 @@ constexpr std::array<PrimitiveInfo, primitive_count> table{{
      "io_msg_add_overflow: fill in and append, without the memory", assumed},
     {P::msg_local_work, "msg_local_work", 60, 15, 400,
      "io_msg_data_remote and its local work, without the memory and the CQE", assumed},
-    {P::io_wq_punt, "io_wq_punt", 1500, 300, 12000,
-     "io_queue_async: copy the SQE and queue the request to io-wq", assumed},
 }};
 
 } // namespace

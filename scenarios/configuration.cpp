@@ -242,7 +242,7 @@ void read_calibration(ObjectReader& reader, models::Machine& machine, Diagnostic
     }
     if (const JsonNode* figures = calibration.optional_array("figures")) {
         for (const JsonNode& node : figures->children()) {
-            get_name(node, diagnostics);
+            machine.fitted_to.push_back(get_name(node, diagnostics).value_or(""));
         }
     }
     calibration.finish();

@@ -170,10 +170,45 @@ op::Any read_set_rlimit_memlock(ObjectReader& reader, const ValueReader& values)
 }
 
 op::Any read_nop(ObjectReader& reader, const ValueReader& values) {
+    static constexpr std::array<std::string_view, 3> completes{"at_once", "interrupt", "worker"};
+    constexpr std::int64_t one_second_us = 1'000'000;
     op::Nop result{};
     result.ring = values.ring(reader, "ring");
     result.batch = read_batch(reader, values);
     result.cqe_skip = reader.boolean_or("cqe_skip", false);
+    result.completes = static_cast<models::Completes>(reader.choice_or("completes", completes, 0));
+    result.later_every = values.integer_or(reader, "later_every", {1, max_count, "requests"}, 1);
+    result.delay_us = values.integer_or(reader, "delay_us", {0, one_second_us, "us"}, 0);
+    return result;
+}
+
+op::Any read_shrink(ObjectReader& reader, const ValueReader& values) {
+    return op::Shrink{values.required_integer(reader, "objects", {0, max_count, "objects"}),
+                      values.expect(reader)};
+}
+
+op::CpuHotplug read_cpu_hotplug(ObjectReader& reader, const ValueReader& values, bool online) {
+    constexpr std::int64_t max_cpu = 1023;
+    const std::uint32_t cpu = values.required_integer(reader, "cpu", {0, max_cpu, "CPU"});
+    return {static_cast<std::uint16_t>(cpu), online, values.expect(reader)};
+}
+
+op::Any read_cpu_offline(ObjectReader& reader, const ValueReader& values) {
+    return read_cpu_hotplug(reader, values, false);
+}
+
+op::Any read_cpu_online(ObjectReader& reader, const ValueReader& values) {
+    return read_cpu_hotplug(reader, values, true);
+}
+
+op::Any read_slab_cycle(ObjectReader& reader, const ValueReader& values) {
+    static constexpr std::array<std::string_view, 2> modes{"single", "bulk"};
+    op::SlabCycle result{};
+    result.bytes = values.required_integer(reader, "bytes", {8, 8192, "bytes"});
+    result.count = values.required_integer(reader, "count", {1, 1 << 20, "objects"});
+    result.account = reader.boolean_or("account", false);
+    result.bulk_alloc = reader.choice_or("alloc", modes, 0) == 1;
+    result.bulk_free = reader.choice_or("free", modes, 0) == 1;
     return result;
 }
 
@@ -320,11 +355,11 @@ op::Any read_fail_alloc(ObjectReader& reader, const ValueReader& values) {
 }
 
 op::Any read_assert(ObjectReader& reader, const ValueReader& values) {
-    static constexpr std::array<std::string_view, 13> names{
+    static constexpr std::array<std::string_view, 15> names{
         "cq_ready",   "cq_overflowed", "cq_dropped",    "files_installed",
         "files_held", "nodes_cached",  "node_capacity", "rings_alive",
-        "buffers_installed", "pins", "pages_accounted",
-        "local_work", "taskrun"};
+        "buffers_installed", "pins", "pages_accounted", "requests_cached",
+        "requests_available", "local_work", "taskrun"};
     op::Assert result{};
     result.quantity = static_cast<op::Quantity>(reader.choice("quantity", names).value_or(0));
     if (!op::is_global(result.quantity)) {
@@ -371,6 +406,10 @@ constexpr std::array operations{
     OperationRow{"sleep", &read_sleep},
     OperationRow{"set_rlimit_nofile", &read_set_rlimit},
     OperationRow{"fail_alloc", &read_fail_alloc},
+    OperationRow{"shrink", &read_shrink},
+    OperationRow{"cpu_offline", &read_cpu_offline},
+    OperationRow{"cpu_online", &read_cpu_online},
+    OperationRow{"slab_cycle", &read_slab_cycle},
     OperationRow{"assert", &read_assert},
     OperationRow{"snapshot", &read_snapshot},
 };

@@ -1,12 +1,14 @@
 #include "scenarios/program_task.h"
 
 #include "models/errno_names.h"
+#include "models/mechanisms.h"
 #include "models/primitives.h"
 #include "scenarios/replay.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 
 namespace uringsim::scenarios {
 
@@ -342,10 +344,15 @@ sim::Step ProgramTask::next_batch(const Batch& /*batch*/) {
 sim::Step ProgramTask::run(const op::Nop& op, sim::Cpu& cpu) {
     Batch batch = op.batch;
     batch.reap = batch.reap && !op.cqe_skip; // else it would wait for CQEs that never come
-    return run_batches(cpu, op.ring, std::nullopt, batch, {}, [&](models::Sqe& sqe, std::uint32_t) {
-        sqe.opcode = models::Opcode::nop;
-        sqe.cqe_skip = op.cqe_skip;
-    });
+    return run_batches(cpu, op.ring, std::nullopt, batch, {},
+                       [&](models::Sqe& sqe, std::uint32_t i) {
+                           sqe.opcode = models::Opcode::nop;
+                           sqe.cqe_skip = op.cqe_skip;
+                           if ((i + 1) % op.later_every == 0) {
+                               sqe.completes = op.completes;
+                               sqe.delay_us = op.delay_us;
+                           }
+                       });
 }
 
 sim::Step ProgramTask::run(const op::SendFd& op, sim::Cpu& cpu) {
@@ -694,6 +701,17 @@ sim::Step ProgramTask::run(const op::FailAlloc& op, sim::Cpu& /*cpu*/) {
 
 namespace {
 
+/// Requests that the per-CPU caches have ready.
+std::uint64_t available_requests(models::Kernel& kernel) {
+    std::uint64_t sum = 0;
+    for (std::uint16_t cpu = 0; cpu < kernel.engine().cpus(); ++cpu) {
+        for (const bool interrupt : {false, true}) {
+            sum += kernel.per_cpu_requests().held(cpu, interrupt).available;
+        }
+    }
+    return sum;
+}
+
 std::uint64_t measure(models::Kernel& kernel, models::Ring* ring, op::Quantity quantity) {
     switch (quantity) {
     case op::Quantity::cq_ready:
@@ -718,6 +736,10 @@ std::uint64_t measure(models::Kernel& kernel, models::Ring* ring, op::Quantity q
         return kernel.pinned().pins();
     case op::Quantity::pages_accounted:
         return kernel.pinned().accounted_pages();
+    case op::Quantity::requests_cached:
+        return kernel.per_cpu_requests().cached();
+    case op::Quantity::requests_available:
+        return available_requests(kernel);
     case op::Quantity::local_work:
         return ring->work().size();
     case op::Quantity::taskrun:
@@ -727,6 +749,45 @@ std::uint64_t measure(models::Kernel& kernel, models::Ring* ring, op::Quantity q
 }
 
 } // namespace
+
+sim::Step ProgramTask::run(const op::Shrink& op, sim::Cpu& cpu) {
+    check(cpu, static_cast<std::int32_t>(run_.kernel.shrink(cpu, op.objects)), op.expect, "shrink");
+    return advance();
+}
+
+sim::Step ProgramTask::run(const op::CpuHotplug& op, sim::Cpu& cpu) {
+    if (op.online) {
+        check(cpu, run_.kernel.bring_cpu_online(op.cpu), op.expect, "cpu_online");
+    } else {
+        const bool busy = std::ranges::any_of(
+            run_.scenario.tasks, [&](const TaskSpec& task) { return task.cpu == op.cpu; });
+        check(cpu, busy ? -EBUSY : run_.kernel.take_cpu_offline(cpu, op.cpu), op.expect,
+              "cpu_offline");
+    }
+    return advance();
+}
+
+sim::Step ProgramTask::run(const op::SlabCycle& op, sim::Cpu& cpu) {
+    models::KmemCache& cache = run_.kernel.shared_cache(cpu, op.bytes, op.account);
+    const sim::MechanismScope scope(cpu, id(models::Mechanism::user));
+    cpu.charge(id(models::Primitive::slab_bench_round));
+    objects_.resize(op.count);
+    if (op.bulk_alloc) {
+        cache.alloc_bulk(cpu, objects_);
+    } else {
+        for (models::Object*& object : objects_) {
+            object = cache.alloc(cpu);
+        }
+    }
+    if (op.bulk_free) {
+        cache.free_bulk(cpu, objects_);
+    } else {
+        for (models::Object* object : objects_) {
+            cache.free(cpu, *object);
+        }
+    }
+    return advance();
+}
 
 sim::Step ProgramTask::run(const op::Assert& op, sim::Cpu& /*cpu*/) {
     const bool of_ring = !op::is_global(op.quantity);

@@ -118,6 +118,9 @@ class ProgramTask final : public sim::Task {
     sim::Step run(const op::Sleep& op, sim::Cpu& cpu);
     sim::Step run(const op::SetRlimitNofile& op, sim::Cpu& cpu);
     sim::Step run(const op::FailAlloc& op, sim::Cpu& cpu);
+    sim::Step run(const op::Shrink& op, sim::Cpu& cpu);
+    sim::Step run(const op::CpuHotplug& op, sim::Cpu& cpu);
+    sim::Step run(const op::SlabCycle& op, sim::Cpu& cpu);
     sim::Step run(const op::Receive& op, sim::Cpu& cpu);
     sim::Step run(const op::Pace& op, sim::Cpu& cpu);
     sim::Step run(const op::LoopBegin& op, sim::Cpu& cpu);
@@ -193,6 +196,7 @@ class ProgramTask final : public sim::Task {
     bool interrupted_ = false;
     std::uint64_t turn_ = 0; ///< whose turn it is among the targets of a send
     std::vector<Span> spans_;
+    std::vector<models::Object*> objects_; ///< of a slab_cycle
     std::vector<std::vector<models::FileUpdate>> entries_; ///< by number of slots
 };
 

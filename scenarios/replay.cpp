@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <utility>
@@ -122,6 +123,46 @@ void add_configuration(Result& result, const Scenario& scenario, const models::D
     }
 }
 
+/// What the per-CPU request caches and the requests' slab cache keep.
+std::vector<HeldResult> held_requests(models::Kernel& kernel) {
+    const std::uint64_t bytes = kernel.request_slab().geometry().slot_bytes;
+    std::vector<HeldResult> rows;
+    const auto add = [&](std::string cache, std::string where, std::uint64_t objects) {
+        if (objects > 0) {
+            rows.push_back({std::move(cache), std::move(where), objects, objects * bytes});
+        }
+    };
+    for (std::uint16_t cpu = 0; cpu < kernel.engine().cpus(); ++cpu) {
+        for (const bool interrupt : {false, true}) {
+            const auto held = kernel.per_cpu_requests().held(cpu, interrupt);
+            const std::string where =
+                fmt::format("CPU {} {}", cpu, interrupt ? "interrupt" : "inline");
+            add("requests", where + " alloc_list", held.available);
+            add("requests", where + " free_list", held.free);
+        }
+    }
+    for (const models::SlabHolding& holding : kernel.request_slab().holdings()) {
+        add(kernel.request_slab().name(), holding.where, holding.objects);
+    }
+    return rows;
+}
+
+RequestMemoryResult request_memory_of(models::Kernel& kernel) {
+    const models::KmemCache& slab = kernel.request_slab();
+    const models::SlabCensus census = slab.census();
+    RequestMemoryResult memory;
+    memory.in_flight_peak = kernel.peaks().requests_in_flight;
+    // The free list of today does not use the pool; its slab cache has no other users.
+    memory.allocated_peak = std::max(kernel.request_pool().taken_peak(),
+                                     kernel.design().request_merge ? 0 : slab.live_peak());
+    memory.cached_peak = kernel.per_cpu_requests().cached_peak();
+    memory.slot_bytes = slab.geometry().slot_bytes;
+    memory.slabs_at_end = census.slabs;
+    memory.slab_bytes_at_end = census.bytes;
+    memory.held = held_requests(kernel);
+    return memory;
+}
+
 MemoryResult memory_of(models::Kernel& kernel) {
     const models::MemoryPeaks& peaks = kernel.peaks();
     const models::SlabCensus census = kernel.node_slab().census();
@@ -137,6 +178,7 @@ MemoryResult memory_of(models::Kernel& kernel) {
     memory.live_bytes_peak = peaks.live_bytes;
     memory.percpu_bytes_peak = kernel.percpu().peak_bytes();
     memory.rcu_callbacks_peak = kernel.rcu().peak_pending();
+    memory.requests = request_memory_of(kernel);
     return memory;
 }
 

@@ -45,6 +45,25 @@ struct SnapshotResult {
     std::uint64_t capacity = 0;
 };
 
+/// Free objects that an allocator keeps, and where, at the end of the run.
+struct HeldResult {
+    std::string cache; ///< "kmalloc-256"; "requests" for the per-CPU request caches
+    std::string where; ///< "CPU 2 array"
+    std::uint64_t objects = 0;
+    std::uint64_t bytes = 0;
+};
+
+/// Memory of requests; high-water marks over the run but for the last three.
+struct RequestMemoryResult {
+    std::uint64_t in_flight_peak = 0; ///< of one ring, submitted and not yet completed: what is needed
+    std::uint64_t allocated_peak = 0; ///< out of the slab allocator
+    std::uint64_t cached_peak = 0;    ///< in the per-CPU caches
+    std::uint64_t slot_bytes = 0;
+    std::uint64_t slabs_at_end = 0;
+    std::uint64_t slab_bytes_at_end = 0;
+    std::vector<HeldResult> held; ///< where the free ones are
+};
+
 /// Memory that the resource paths hold; high-water marks over the run but for the last two.
 struct MemoryResult {
     std::uint64_t nodes_live_peak = 0;
@@ -58,6 +77,7 @@ struct MemoryResult {
     std::uint64_t live_bytes_peak = 0;      ///< of nodes in use or waiting to be freed
     std::uint64_t percpu_bytes_peak = 0;    ///< copies for all possible CPUs
     std::uint64_t rcu_callbacks_peak = 0;   ///< waiting for their grace period at most
+    RequestMemoryResult requests{};
 };
 
 /// How long messages took, in ns: sender (submission to own completion) or receiver (send to read).

@@ -91,7 +91,28 @@ struct UpdateBuffers {
 struct UnregisterBuffers { std::size_t ring; Expect expect; };
 struct CloneBuffers { std::size_t ring; std::size_t from; Expect expect; };
 struct SetRlimitMemlock { std::uint64_t bytes; };
-struct Nop { std::size_t ring; Batch batch; bool cqe_skip; };
+/// `later_every`: one request in so many ends by `completes`, the others at once.
+struct Nop {
+    std::size_t ring;
+    Batch batch;
+    bool cqe_skip;
+    models::Completes completes;
+    std::uint32_t later_every;
+    std::uint32_t delay_us;
+};
+/// Memory pressure: asks the kernel's shrinkers for `objects`. The result is how many they gave.
+struct Shrink { std::uint32_t objects; Expect expect; };
+/// A CPU goes offline or comes back.
+struct CpuHotplug { std::uint16_t cpu; bool online; Expect expect; };
+/// Allocates `count` objects of `bytes` from the kernel's own caches and gives them back in order:
+/// a benchmark of the slab allocator, as a kernel module runs it.
+struct SlabCycle {
+    std::uint32_t bytes;
+    std::uint32_t count;
+    bool account;
+    bool bulk_alloc;
+    bool bulk_free;
+};
 
 enum class Slot : std::uint8_t { alloc, sequential, file_index };
 struct SendFd {
@@ -168,13 +189,15 @@ enum class Quantity : std::uint8_t {
     buffers_installed,
     pins,            ///< segments of all rings' buffers
     pages_accounted, ///< against RLIMIT_MEMLOCK
+    requests_cached,   ///< in the per-CPU caches
+    requests_available, ///< of those, on alloc lists
     local_work,
     taskrun
 };
 /// True for what belongs to no single ring.
 constexpr bool is_global(Quantity quantity) {
     return quantity == Quantity::rings_alive || quantity == Quantity::pins ||
-           quantity == Quantity::pages_accounted;
+           quantity == Quantity::pages_accounted || quantity >= Quantity::requests_cached;
 }
 /// Stops the run where a quantity differs. `ring` is ignored for those that are global.
 struct Assert { std::size_t ring; Quantity quantity; std::uint64_t equals; };
@@ -194,7 +217,7 @@ using Any = std::variant<CreateRing, EnableRing, CloseRing, RegisterFiles, Regis
                          RegisterFileAllocRange, UnregisterFiles, UpdateFiles, RemoveFiles, Nop,
                          SendFd, SendData, Submit, Reap, Poll, EndPoll, Sleep, SetRlimitNofile,
                          RegisterBuffers, UpdateBuffers, UnregisterBuffers, CloneBuffers,
-                         SetRlimitMemlock, FailAlloc, Assert, Snapshot, RepeatBegin, RepeatEnd, PhaseBegin, PhaseEnd,
+                         SetRlimitMemlock, FailAlloc, Shrink, CpuHotplug, SlabCycle, Assert, Snapshot, RepeatBegin, RepeatEnd, PhaseBegin, PhaseEnd,
                          Receive, Pace, LoopBegin, LoopEnd>;
 
 } // namespace op

@@ -20,12 +20,13 @@ namespace {
 
 constexpr std::string_view from_published = "published";
 
-/// The published figures of a machine that are there to be fitted, in the order of the files.
-std::vector<PublishedFigure> published_to_fit(const Library& library, const std::string& machine,
-                                              scenarios::Diagnostics& diagnostics) {
+/// The published figures of a machine that are there to be fitted or predicted, in the order of the
+/// files.
+std::vector<PublishedFigure> published_costs(const Library& library, const std::string& machine,
+                                             bool fitted, scenarios::Diagnostics& diagnostics) {
     std::vector<PublishedFigure> figures;
     for (const PublishedFigure& figure : load_published(library, diagnostics)) {
-        if (figure.fitted && is_cost(figure.metric) && figure.machine == machine) {
+        if (figure.fitted == fitted && is_cost(figure.metric) && figure.machine == machine) {
             figures.push_back(figure);
         }
     }
@@ -51,7 +52,7 @@ std::vector<PublishedFigure> figures_to_fit(const Library& library, const std::s
                                             const std::vector<std::string>& from,
                                             scenarios::Diagnostics& diagnostics) {
     if (from.size() == 1 && from.front() == from_published) {
-        return published_to_fit(library, machine, diagnostics);
+        return published_costs(library, machine, true, diagnostics);
     }
     return results_to_fit(library, machine, from, diagnostics);
 }
@@ -106,8 +107,9 @@ int calibrate_command(const Invocation& invocation) {
         invocation.err << diagnostics.to_string();
         return exit_status::bad_input;
     }
+    const auto predicted = published_costs(*library, machine->name, false, diagnostics);
     try {
-        const auto calibration = calibrate(*library, *root, figures, jobs, diagnostics);
+        const auto calibration = calibrate(*library, *root, figures, predicted, jobs, diagnostics);
         if (!calibration) {
             invocation.err << diagnostics.to_string();
             return exit_status::bad_input;

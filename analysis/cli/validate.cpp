@@ -27,6 +27,17 @@ std::vector<PublishedFile> read_files(const Library& library, const std::vector<
     return files;
 }
 
+int write_sensitivity(const Library& library, const std::vector<PublishedFile>& files,
+                      unsigned jobs, const ResultWriter& writer, const Invocation& invocation) {
+    scenarios::Diagnostics diagnostics;
+    const auto result = sensitivity(library, files, jobs, diagnostics);
+    if (!result) {
+        invocation.err << diagnostics.to_string();
+        return exit_status::bad_input;
+    }
+    return writer.write(writer.exporter().to_string(*result), invocation);
+}
+
 } // namespace
 
 int validate_command(const Invocation& invocation) {
@@ -42,6 +53,9 @@ int validate_command(const Invocation& invocation) {
     options
         .repeated("published", "FILE",
                   "published figures, by name or path, in place of all; may be repeated")
+        .flag("brief", "text and markdown: the sources without their figures")
+        .flag("sensitivity",
+              "say instead how far each cost may move before a published change flips")
         .value("jobs", "N", "threads; without it one a CPU. The output does not depend on it")
         .value("format", "FORMAT", "text (default), json, csv or markdown")
         .value("output,o", "FILE", "write the result to FILE in place of standard output");
@@ -60,11 +74,15 @@ int validate_command(const Invocation& invocation) {
         return exit_status::bad_input;
     }
     try {
-        const auto validation = validate(*library, std::move(files), jobs, diagnostics);
+        if (options.given("sensitivity")) {
+            return write_sensitivity(*library, files, jobs, *writer, invocation);
+        }
+        auto validation = validate(*library, std::move(files), jobs, diagnostics);
         if (!validation) {
             invocation.err << diagnostics.to_string();
             return exit_status::bad_input;
         }
+        validation->brief = options.given("brief");
         const int status = writer->write(writer->exporter().to_string(*validation), invocation);
         return validation->is_good() ? status : exit_status::failed;
     } catch (const scenarios::RunError& error) {

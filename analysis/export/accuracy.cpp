@@ -114,6 +114,9 @@ Document describe(const Validation& validation) {
         "judged: the source's own stability gate failed, or the note below says why"};
     document.sections.push_back(summary_section(validation));
     for (const PublishedFile& file : validation.files) {
+        if (validation.brief) {
+            break;
+        }
         document.sections.push_back(source_section(validation, file));
     }
     return document;

@@ -98,6 +98,25 @@ Section residual_section(const Calibration& calibration) {
     return {"figures (left out: predicted by a fit to the others)", std::move(table), {}};
 }
 
+Section moves_section(const Calibration& calibration) {
+    Section section{"leaving out a figure (what it does to the predicted figure that moves most)",
+                    std::nullopt,
+                    {}};
+    Table table({{"left out", Align::left}, {"moves", Align::left}, {"by"}, {"", Align::left}});
+    for (const CalibrationMove& move : calibration.moves) {
+        table.add_row({shortened(move.left_out, 30), shortened(move.moved, 30),
+                       fmt::format("{:+.2f} %", move.percent),
+                       std::abs(move.percent) > max_move_percent ? "over-fitted" : ""});
+    }
+    table.drop_empty_columns();
+    if (calibration.moves.empty()) {
+        section.lines.emplace_back("nothing is predicted on this machine");
+    } else {
+        section.table = std::move(table);
+    }
+    return section;
+}
+
 } // namespace
 
 std::string calibration_text(const Calibration& calibration) {
@@ -116,7 +135,8 @@ std::string calibration_text(const Calibration& calibration) {
                     calibration.fit.condition, calibration.passes,
                     calibration.settled ? "" : ", and they still move: the fit has not settled"));
     document.sections = {determined_section(calibration), at_prior_section(calibration),
-                         other_section(calibration), residual_section(calibration)};
+                         other_section(calibration), residual_section(calibration),
+                         moves_section(calibration)};
     return to_text(document);
 }
 

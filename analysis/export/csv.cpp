@@ -2,6 +2,7 @@
 #include "analysis/export/latency.h"
 #include "analysis/export/numbers.h"
 #include "models/counters.h"
+#include "models/primitives.h"
 
 #include <fmt/format.h>
 
@@ -173,20 +174,42 @@ class CsvExporter final : public Exporter {
     }
 
     std::string to_string(const Validation& validation) const override {
-        std::string text = "id,source,scenario,design,machine,phase,metric,unit,published,simulated,"
-                           "error,noise_percent,gate,use,limit,verdict\n";
+        std::string text =
+            "id,source,scenario,design,machine,phase,metric,unit,published,simulated,"
+            "error,noise_percent,gate,use,limit,verdict\n";
         for (const ValidatedFigure& cell : validation.figures) {
             const PublishedFigure& figure = cell.figure;
-            text += fmt::format(
-                "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", field(figure.id),
-                field(figure.source), field(figure.scenario), field(figure.design),
-                field(figure.machine), field(figure.phase), metric_name(figure.metric),
-                field(figure.unit), exact_number(figure.value), exact_number(cell.simulated),
-                exact_number(cell.error),
-                figure.noise_percent ? exact_number(*figure.noise_percent) : "",
-                figure.gate_passed ? (*figure.gate_passed ? "pass" : "fail") : "",
-                figure.fitted ? "fit" : "predict", exact_number(figure.limit),
-                verdict_name(cell.verdict));
+            text +=
+                fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", field(figure.id),
+                            field(figure.source), field(figure.scenario), field(figure.design),
+                            field(figure.machine), field(figure.phase), metric_name(figure.metric),
+                            field(figure.unit), exact_number(figure.value),
+                            exact_number(cell.simulated), exact_number(cell.error),
+                            figure.noise_percent ? exact_number(*figure.noise_percent) : "",
+                            figure.gate_passed ? (*figure.gate_passed ? "pass" : "fail") : "",
+                            figure.fitted ? "fit" : "predict", exact_number(figure.limit),
+                            verdict_name(cell.verdict));
+        }
+        return text;
+    }
+
+    std::string to_string(const Sensitivity& sensitivity) const override {
+        std::string text = "conclusion,source,design,baseline,phase,published_percent,"
+                           "simulated_percent,flips,primitive,now_cycles,at_cycles\n";
+        for (const Conclusion& conclusion : sensitivity.conclusions) {
+            const std::string start = fmt::format(
+                "{},{},{},{},{},{},{}", field(conclusion.id), field(conclusion.source),
+                field(conclusion.design), field(conclusion.baseline), field(conclusion.phase),
+                exact_number(conclusion.published), exact_number(conclusion.simulated));
+            if (conclusion.crossings.empty()) {
+                text += start + ",,,,\n";
+            }
+            for (const Crossing& crossing : conclusion.crossings) {
+                text += fmt::format(
+                    "{},{},{},{},{}\n", start, crossing.flip == Flip::sign ? "sign" : "size",
+                    models::info(crossing.primitive).name, exact_number(crossing.now_cycles),
+                    exact_number(crossing.at_cycles));
+            }
         }
         return text;
     }

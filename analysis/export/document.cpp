@@ -177,6 +177,31 @@ Section memory_section(const Result& result) {
     return {"memory", std::move(table), {}};
 }
 
+/// Whether requests go to and fro between their caches and the slab allocator while a ring lives.
+bool requests_move(const Result& result) {
+    return std::ranges::any_of(result.counters, [](const auto& counter) {
+        return counter.second > 0 &&
+               (counter.first == "request_free" || counter.first == "request_on_stack" ||
+                counter.first == "request_cache_hit");
+    });
+}
+
+Section request_section(const Result& result) {
+    const scenarios::RequestMemoryResult& memory = result.memory.requests;
+    Table table({{"memory of requests", Align::left}, {"requests or slabs"}, {"bytes"}});
+    const auto add = [&](const std::string& what, std::uint64_t count, std::uint64_t bytes) {
+        table.add_row({what, fmt::format("{}", count), fmt::format("{}", bytes)});
+    };
+    add("in flight at most", memory.in_flight_peak, memory.in_flight_peak * memory.slot_bytes);
+    add("allocated at most", memory.allocated_peak, memory.allocated_peak * memory.slot_bytes);
+    add("in per-CPU caches at most", memory.cached_peak, memory.cached_peak * memory.slot_bytes);
+    add("slabs at the end", memory.slabs_at_end, memory.slab_bytes_at_end);
+    for (const scenarios::HeldResult& held : memory.held) {
+        add(fmt::format("{}: {}", held.cache, held.where), held.objects, held.bytes);
+    }
+    return {"requests: memory, and who keeps what is free at the end", std::move(table), {}};
+}
+
 Section snapshot_section(const Result& result) {
     Table table({{"snapshot", Align::left}, {"ring", Align::left}, {"cached"}, {"capacity"}});
     for (const scenarios::SnapshotResult& row : result.snapshots) {
@@ -292,6 +317,44 @@ Section compared_memory(const Comparison& comparison) {
     return {"memory retained, at most during the run", std::move(table), {}};
 }
 
+/// A counter of a phase, an operation; "-" where there were none.
+std::string per_operation(const Result& result, const std::string& phase, const char* counter) {
+    const PhaseResult* found = result.find_phase(phase);
+    if (found == nullptr || found->cycles_by_round.empty() || found->operations == 0) {
+        return "-";
+    }
+    const double operations =
+        static_cast<double>(found->operations) * static_cast<double>(found->cycles_by_round.size());
+    return short_number(static_cast<double>(scenarios::counter_value(found->counters, counter)) /
+                        operations);
+}
+
+/// What a batch takes from the slab allocator, against what is ever in flight at once.
+Section compared_requests(const Comparison& comparison, const PhaseResult& phase) {
+    Table table({{"design", Align::left},
+                 {"allocated/op"},
+                 {"freed/op"},
+                 {"cache hits/op"},
+                 {"out at most"},
+                 {"in flight at most"},
+                 {"in per-CPU caches"}});
+    for (const Run& run : comparison.runs) {
+        const Result& result = run.result;
+        const scenarios::RequestMemoryResult& memory = result.memory.requests;
+        table.add_row({shortened(result.design, max_name_width),
+                       per_operation(result, phase.name, "request_alloc"),
+                       per_operation(result, phase.name, "request_free"),
+                       per_operation(result, phase.name, "request_cache_hit"),
+                       fmt::format("{}", memory.allocated_peak),
+                       fmt::format("{}", memory.in_flight_peak),
+                       fmt::format("{}", memory.cached_peak)});
+    }
+    return {fmt::format("requests in {}: taken from the slab allocator, and needed at once",
+                        phase.name),
+            std::move(table),
+            {}};
+}
+
 std::vector<PublishedMatch> all_published(const Comparison& comparison) {
     std::vector<PublishedMatch> all;
     for (const Run& run : comparison.runs) {
@@ -319,6 +382,9 @@ Document describe(const Run& run) {
     }
     document.sections.push_back(counter_section(result));
     document.sections.push_back(memory_section(result));
+    if (requests_move(result)) {
+        document.sections.push_back(request_section(result));
+    }
     if (!result.snapshots.empty()) {
         document.sections.push_back(snapshot_section(result));
     }
@@ -350,6 +416,13 @@ Document describe(const Comparison& comparison) {
         document.sections.push_back(compared_latency(results));
     }
     document.sections.push_back(compared_memory(comparison));
+    const bool requests = std::ranges::any_of(
+        comparison.runs, [](const Run& run) { return requests_move(run.result); });
+    for (const PhaseResult& phase : baseline.result.phases) {
+        if (requests) {
+            document.sections.push_back(compared_requests(comparison, phase));
+        }
+    }
     const std::vector<PublishedMatch> published = all_published(comparison);
     if (!published.empty()) {
         document.sections.push_back(published_section(published));

@@ -3,6 +3,7 @@
 #include "analysis/compare.h"
 #include "analysis/export/table.h"
 #include "analysis/run.h"
+#include "analysis/sensitivity.h"
 #include "analysis/validate.h"
 
 #include <optional>
@@ -28,6 +29,7 @@ struct Document {
 Document describe(const Run& run);
 Document describe(const Comparison& comparison);
 Document describe(const Validation& validation);
+Document describe(const Sensitivity& sensitivity);
 
 /// A document laid out in at most text_columns columns. Ends with a newline.
 std::string to_text(const Document& document);

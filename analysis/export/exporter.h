@@ -2,6 +2,7 @@
 
 #include "analysis/compare.h"
 #include "analysis/run.h"
+#include "analysis/sensitivity.h"
 #include "analysis/validate.h"
 
 #include <memory>
@@ -32,6 +33,9 @@ class Exporter {
 
     /// Published figures beside simulated ones. Ends with a newline.
     virtual std::string to_string(const Validation& validation) const = 0;
+
+    /// What published conclusions hang on. Ends with a newline.
+    virtual std::string to_string(const Sensitivity& sensitivity) const = 0;
 };
 
 std::unique_ptr<Exporter> make_text_exporter();

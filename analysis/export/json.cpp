@@ -128,8 +128,25 @@ Json snapshots_json(const Result& result) {
     return rows;
 }
 
+Json request_memory_json(const scenarios::RequestMemoryResult& memory) {
+    Json held = Json::array();
+    for (const scenarios::HeldResult& row : memory.held) {
+        held.push_back({{"cache", row.cache},
+                        {"where", row.where},
+                        {"objects", row.objects},
+                        {"bytes", row.bytes}});
+    }
+    return {{"in_flight_peak", memory.in_flight_peak},
+            {"allocated_peak", memory.allocated_peak},
+            {"per_cpu_cached_peak", memory.cached_peak},
+            {"slot_bytes", memory.slot_bytes},
+            {"slabs_at_end", memory.slabs_at_end},
+            {"slabs_at_end_bytes", memory.slab_bytes_at_end},
+            {"held_at_end", held}};
+}
+
 Json memory_json(const scenarios::MemoryResult& memory) {
-    return {{"nodes_live_peak", memory.nodes_live_peak},
+    Json json = {{"nodes_live_peak", memory.nodes_live_peak},
             {"nodes_cached_peak", memory.nodes_cached_peak},
             {"node_slot_bytes", memory.node_slot_bytes},
             {"node_array_peak_bytes", memory.node_array_bytes_peak},
@@ -140,6 +157,10 @@ Json memory_json(const scenarios::MemoryResult& memory) {
             {"live_peak_bytes", memory.live_bytes_peak},
             {"percpu_peak_bytes", memory.percpu_bytes_peak},
             {"rcu_callbacks_peak", memory.rcu_callbacks_peak}};
+    if (memory.requests.slot_bytes > 0) { // absent where a backend cannot know
+        json["requests"] = request_memory_json(memory.requests);
+    }
+    return json;
 }
 
 /// Lengths in ns. Percentiles are the middles of buckets, error_percent off at most.
@@ -303,9 +324,38 @@ Json validation_json(const Validation& validation) {
             missing.push_back({{"source", file.source}, {"id", row.id}, {"reason", row.reason}});
         }
     }
-    return {{"version", version()},         {"good", validation.is_good()},
-            {"figures", std::move(figures)}, {"sources", std::move(sources)},
-            {"total", source_json(validation.total)}, {"not_expressed", std::move(missing)}};
+    return {{"version", version()},
+            {"good", validation.is_good()},
+            {"figures", std::move(figures)},
+            {"sources", std::move(sources)},
+            {"total", source_json(validation.total)},
+            {"not_expressed", std::move(missing)}};
+}
+
+Json conclusion_json(const Conclusion& conclusion) {
+    Json crossings = Json::array();
+    for (const Crossing& crossing : conclusion.crossings) {
+        const models::PrimitiveInfo& row = models::info(crossing.primitive);
+        crossings.push_back({{"flips", crossing.flip == Flip::sign ? "sign" : "size"},
+                             {"primitive", row.name},
+                             {"now_cycles", crossing.now_cycles},
+                             {"at_cycles", crossing.at_cycles},
+                             {"min_cycles", row.min_cycles},
+                             {"max_cycles", row.max_cycles}});
+    }
+    return {{"id", conclusion.id},
+            {"source", conclusion.source},
+            {"scenario", conclusion.scenario},
+            {"phase", conclusion.phase},
+            {"design", conclusion.design},
+            {"baseline", conclusion.baseline},
+            {"published_percent", conclusion.published},
+            {"simulated_percent", conclusion.simulated},
+            {"noise_points", conclusion.noise},
+            {"limit_points", conclusion.points},
+            {"has_sign", conclusion.has_sign},
+            {"size_holds", conclusion.size_holds},
+            {"crossings", std::move(crossings)}};
 }
 
 class JsonExporter final : public Exporter {
@@ -316,6 +366,15 @@ class JsonExporter final : public Exporter {
     }
     std::string to_string(const Validation& validation) const override {
         return dump(validation_json(validation));
+    }
+    std::string to_string(const Sensitivity& sensitivity) const override {
+        Json rows = Json::array();
+        for (const Conclusion& conclusion : sensitivity.conclusions) {
+            rows.push_back(conclusion_json(conclusion));
+        }
+        return dump({{"version", version()},
+                     {"conclusions", std::move(rows)},
+                     {"no_sums", sensitivity.no_sums}});
     }
 };
 

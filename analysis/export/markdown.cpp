@@ -39,6 +39,9 @@ class MarkdownExporter final : public Exporter {
     std::string to_string(const Validation& validation) const override {
         return to_markdown(describe(validation));
     }
+    std::string to_string(const Sensitivity& sensitivity) const override {
+        return to_markdown(describe(sensitivity));
+    }
 };
 
 } // namespace

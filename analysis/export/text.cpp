@@ -40,6 +40,9 @@ class TextExporter final : public Exporter {
     std::string to_string(const Validation& validation) const override {
         return to_text(describe(validation));
     }
+    std::string to_string(const Sensitivity& sensitivity) const override {
+        return to_text(describe(sensitivity));
+    }
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "models/mm/kmalloc.h"
 
 #include "models/mechanisms.h"
+#include "models/mm/slab_policy.h"
 #include "models/primitives.h"
 
 #include <array>
@@ -18,6 +19,11 @@ constexpr std::uint32_t largest_class = 8192;
 constexpr SlabCounters node_counters{Counter::new_slabs,        Counter::freed_slabs,
                                      Counter::slab_alloc_slow,  Counter::slab_get_partial,
                                      Counter::slab_free_slow,   Counter::slab_put_cpu_partial};
+
+constexpr SlabCounters request_counters{
+    Counter::request_new_slabs,       Counter::request_freed_slabs,
+    Counter::request_slab_alloc_slow, Counter::request_slab_get_partial,
+    Counter::request_slab_free_slow,  Counter::request_slab_put_cpu_partial};
 
 std::string class_name(std::uint32_t size, bool account) {
     constexpr std::uint32_t kib = 1024;
@@ -58,9 +64,11 @@ std::string Kmalloc::cache_name(std::uint32_t bytes, bool account) {
     return class_name(size_class(bytes), account);
 }
 
-KmemCache& Kmalloc::create(const std::string& name, std::uint32_t bytes, bool account, bool merge) {
+KmemCache& Kmalloc::create(const std::string& name, std::uint32_t bytes, bool account, bool merge,
+                           std::optional<unsigned> order) {
     const std::uint32_t slot = aligned_slot(bytes);
-    return get_or_make(merge ? merged_name(slot, account) : name, slot, account);
+    const bool shared = merge && !order;
+    return get_or_make(shared ? merged_name(slot, account) : name, slot, account, order);
 }
 
 std::uint32_t Kmalloc::aligned_slot(std::uint32_t bytes) {
@@ -77,14 +85,26 @@ std::string Kmalloc::merged_name(std::uint32_t slot_bytes, bool account) {
     return (account ? ":A-" : ":") + digits;
 }
 
-KmemCache& Kmalloc::get_or_make(const std::string& name, std::uint32_t bytes, bool account) {
+KmemCache& Kmalloc::get_or_make(const std::string& name, std::uint32_t bytes, bool account,
+                                std::optional<unsigned> order) {
     auto& entry = caches_[name];
     if (!entry) {
-        const auto counters =
-            name == node_cache_name_ ? std::optional(node_counters) : std::nullopt;
-        entry = std::make_unique<Slub>(name, bytes, account, environment_, counters);
+        entry = make_slab_cache({name, bytes, account, counters_of(name), order}, environment_);
     }
     return *entry;
+}
+
+std::optional<SlabCounters> Kmalloc::counters_of(const std::string& name) const {
+    if (name == node_cache_name_) {
+        return node_counters;
+    }
+    return name == request_cache_name_ ? std::optional(request_counters) : std::nullopt;
+}
+
+void Kmalloc::flush_cpu(sim::Cpu& cpu, std::uint16_t dead) {
+    for (const auto& [name, cache] : caches_) {
+        cache->flush_cpu(cpu, dead);
+    }
 }
 
 Allocation Kmalloc::alloc(sim::Cpu& cpu, std::uint64_t bytes, GfpFlags flags) {

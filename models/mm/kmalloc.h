@@ -2,12 +2,12 @@
 
 #include "models/mm/page_allocator.h"
 #include "models/mm/slab.h"
-#include "models/mm/slub.h"
 #include "sim/cpu.h"
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,7 +38,8 @@ struct GfpFlags {
 /// Source: mm/slab_common.c, kmalloc_info and kmalloc_slab (6.12).
 class Kmalloc {
   public:
-    explicit Kmalloc(const Slub::Environment& environment) : environment_(environment) {}
+    explicit Kmalloc(const SlabEnvironment& environment)
+        : environment_(environment) {}
 
     /// The cache that objects of `bytes` come from. At most 8192 bytes.
     KmemCache& cache(std::uint32_t bytes, bool account);
@@ -47,7 +48,9 @@ class Kmalloc {
     /// With `merge` it shares its slabs with every other mergeable cache of that size; the kmalloc
     /// caches themselves are never merged with (KMALLOC_NORMAL carries SLAB_NO_MERGE when memory
     /// cgroups are configured).
-    KmemCache& create(const std::string& name, std::uint32_t bytes, bool account, bool merge);
+    /// With `order` its slabs have that order, and it is never merged.
+    KmemCache& create(const std::string& name, std::uint32_t bytes, bool account, bool merge,
+                      std::optional<unsigned> order = std::nullopt);
 
     /// kvmalloc: an array of `bytes`, at least one.
     Allocation alloc(sim::Cpu& cpu, std::uint64_t bytes, GfpFlags flags);
@@ -55,6 +58,12 @@ class Kmalloc {
 
     /// The cache of this name, not made yet, counts its events as those of rsrc nodes.
     void count_as_nodes(std::string name) { node_cache_name_ = std::move(name); }
+
+    /// The same for requests.
+    void count_as_requests(std::string name) { request_cache_name_ = std::move(name); }
+
+    /// A CPU has gone offline: what every cache kept for it goes back to the slabs.
+    void flush_cpu(sim::Cpu& cpu, std::uint16_t dead);
 
     /// Bytes held by allocations made with alloc().
     std::uint64_t array_bytes() const { return array_bytes_; }
@@ -76,11 +85,14 @@ class Kmalloc {
     static std::uint32_t size_class(std::uint32_t bytes);
 
   private:
-    KmemCache& get_or_make(const std::string& name, std::uint32_t bytes, bool account);
+    KmemCache& get_or_make(const std::string& name, std::uint32_t bytes, bool account,
+                           std::optional<unsigned> order = std::nullopt);
+    std::optional<SlabCounters> counters_of(const std::string& name) const;
 
-    Slub::Environment environment_;
+    SlabEnvironment environment_;
     std::map<std::string, std::unique_ptr<KmemCache>> caches_;
     std::string node_cache_name_;
+    std::string request_cache_name_;
     std::uint64_t array_bytes_ = 0;
 };
 

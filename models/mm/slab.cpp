@@ -55,10 +55,15 @@ std::uint32_t cpu_partial_for(std::uint32_t bytes) {
 } // namespace
 
 SlabGeometry SlabGeometry::of(std::uint32_t bytes, std::uint32_t cpus) {
+    return of(bytes, cpus, std::nullopt);
+}
+
+SlabGeometry SlabGeometry::of(std::uint32_t bytes, std::uint32_t cpus,
+                              std::optional<unsigned> order) {
     constexpr std::uint32_t alignment = 8;
     SlabGeometry geometry;
     geometry.slot_bytes = (bytes + alignment - 1) / alignment * alignment;
-    geometry.order = slab_order(geometry.slot_bytes, cpus);
+    geometry.order = order.value_or(slab_order(geometry.slot_bytes, cpus));
     geometry.objects = (page_bytes << geometry.order) / geometry.slot_bytes;
     geometry.min_partial = std::clamp((fls(geometry.slot_bytes) - 1) / 2, 5U, 10U);
     geometry.cpu_partial_objects = cpu_partial_for(geometry.slot_bytes);
@@ -74,7 +79,8 @@ Object* KmemCache::alloc(sim::Cpu& cpu) {
 Object& KmemCache::alloc_nofail(sim::Cpu& cpu) {
     const sim::MechanismScope scope(cpu, id(Mechanism::slab));
     Object& object = do_alloc(cpu);
-    ++live_;
+    live_peak_ = std::max(live_peak_, ++live_);
+    clear(cpu, object);
     charge_memcg(cpu, 1);
     return object;
 }
@@ -86,6 +92,10 @@ bool KmemCache::alloc_bulk(sim::Cpu& cpu, std::span<Object*> out) {
     const sim::MechanismScope scope(cpu, id(Mechanism::slab));
     do_alloc_bulk(cpu, out);
     live_ += out.size();
+    live_peak_ = std::max(live_peak_, live_);
+    for (Object* object : out) {
+        clear(cpu, *object);
+    }
     charge_memcg(cpu, static_cast<std::uint32_t>(out.size()));
     return true;
 }
@@ -98,6 +108,39 @@ void KmemCache::free(sim::Cpu& cpu, Object& object) {
     }
     do_free(cpu, object);
     --live_;
+}
+
+void KmemCache::free_bulk(sim::Cpu& cpu, std::span<Object*> objects) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::slab));
+    if (accounted_) {
+        const sim::MechanismScope memcg(cpu, id(Mechanism::memcg));
+        cpu.charge(id(Primitive::memcg_uncharge), static_cast<std::uint32_t>(objects.size()));
+    }
+    do_free_bulk(cpu, objects);
+    live_ -= objects.size();
+}
+
+void KmemCache::do_free_bulk(sim::Cpu& cpu, std::span<Object*> objects) {
+    for (Object* object : objects) {
+        do_free(cpu, *object);
+    }
+}
+
+void KmemCache::flush_cpu(sim::Cpu& cpu, std::uint16_t dead) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::slab));
+    do_flush_cpu(cpu, dead);
+}
+
+void KmemCache::clear(sim::Cpu& cpu, Object& object) const {
+    if (!init_on_alloc_) {
+        return;
+    }
+    constexpr std::uint32_t line_bytes = 64;
+    const std::uint32_t lines = std::max(object_bytes_ / line_bytes, 1U);
+    for (std::uint32_t i = 0; i < lines; ++i) {
+        cpu.stream((&object.line())[i]);
+    }
+    cpu.charge(id(Primitive::zero_line), lines);
 }
 
 void KmemCache::inject_failure(std::uint64_t after, std::uint64_t times) {

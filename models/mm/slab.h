@@ -1,6 +1,7 @@
 #pragma once
 
 #include "models/counters.h"
+#include "models/design.h"
 #include "models/mm/page_allocator.h"
 #include "sim/cpu.h"
 
@@ -54,6 +55,8 @@ struct Slab {
     Object* freelist = nullptr; ///< free objects that no CPU has claimed
     std::uint32_t free = 0;     ///< how many those are
     std::uint32_t slot_bytes = 0; ///< distance between objects
+    std::uint32_t listed_objects =
+        0;                      ///< free objects of it and those below on a CPU's partial list
     bool on_cpu = false;        ///< it is some CPU's current slab
     bool on_node = false;       ///< it is on the node's partial list
 
@@ -86,6 +89,9 @@ struct SlabGeometry {
     /// For objects of `bytes` on a machine with `cpus` CPUs and pages of 4 KiB.
     /// Source: calculate_order, calculate_sizes, set_cpu_partial, mm/slub.c (6.12).
     static SlabGeometry of(std::uint32_t bytes, std::uint32_t cpus);
+
+    /// The same with slabs of a given order.
+    static SlabGeometry of(std::uint32_t bytes, std::uint32_t cpus, std::optional<unsigned> order);
 };
 
 /// Which counters the events of a slab cache go to; nothing is counted for caches without.
@@ -107,11 +113,38 @@ struct SlabCensus {
     std::uint64_t bytes = 0;    ///< of pages
 };
 
+/// Free objects, and where a slab allocator keeps them: "CPU 3 freelist", "shared array".
+struct SlabHolding {
+    std::string where;
+    std::uint64_t objects = 0;
+};
+
+/// What every cache of a kernel is built with.
+struct SlabEnvironment {
+    std::uint32_t cpus_seen;     ///< CPUs that decide orders
+    std::uint16_t cpus_modelled; ///< CPUs that may allocate
+    PageAllocator& pages;
+    std::uint64_t seed;
+    const Design& design; ///< knobs slab.*
+};
+
+/// What a cache is made from.
+struct SlabCacheSpec {
+    std::string name;
+    std::uint32_t object_bytes;
+    bool accounted = false;
+    std::optional<SlabCounters> counters{};
+    std::optional<unsigned> order{}; ///< nothing: by the kernel's formula
+};
+
 /// A cache of equal objects: the seam at which slab allocators are exchanged.
 class KmemCache {
   public:
-    KmemCache(std::string name, std::uint32_t object_bytes, bool accounted)
-        : name_(std::move(name)), object_bytes_(object_bytes), accounted_(accounted) {}
+    KmemCache(const SlabCacheSpec& spec, const SlabEnvironment& environment)
+        : name_(spec.name)
+        , object_bytes_(spec.object_bytes)
+        , accounted_(spec.accounted)
+        , init_on_alloc_(environment.design.slab_init_on_alloc) {}
     KmemCache(const KmemCache&) = delete;
     KmemCache& operator=(const KmemCache&) = delete;
     virtual ~KmemCache() = default;
@@ -131,14 +164,26 @@ class KmemCache {
 
     void free(sim::Cpu& cpu, Object& object);
 
+    /// kmem_cache_free_bulk. May reorder `objects`, as the kernel does.
+    void free_bulk(sim::Cpu& cpu, std::span<Object*> objects);
+
+    /// CPU `dead` has gone offline: what is kept for it goes back to the slabs, on `cpu`.
+    void flush_cpu(sim::Cpu& cpu, std::uint16_t dead);
+
     /// The allocations after the next `after` ones fail, `times` times.
     void inject_failure(std::uint64_t after, std::uint64_t times);
 
     /// Objects handed out and not given back, as this run asked for them.
     std::uint64_t live() const { return live_; }
 
+    /// The most that were out at once.
+    std::uint64_t live_peak() const { return live_peak_; }
+
     virtual const SlabGeometry& geometry() const = 0;
     virtual SlabCensus census() const = 0;
+
+    /// Every free object by the place where it is kept; the sum is census().free.
+    virtual std::vector<SlabHolding> holdings() const = 0;
 
     /// Adds slabs to the node's partial list, each with `live` objects held by nobody in this run.
     virtual void add_resident(sim::Cpu& cpu, std::uint32_t slabs, std::uint32_t live) = 0;
@@ -147,15 +192,20 @@ class KmemCache {
     virtual Object& do_alloc(sim::Cpu& cpu) = 0;
     virtual void do_alloc_bulk(sim::Cpu& cpu, std::span<Object*> out) = 0;
     virtual void do_free(sim::Cpu& cpu, Object& object) = 0;
+    virtual void do_free_bulk(sim::Cpu& cpu, std::span<Object*> objects);
+    virtual void do_flush_cpu(sim::Cpu& cpu, std::uint16_t dead) = 0;
 
   private:
+    void clear(sim::Cpu& cpu, Object& object) const;
     bool failure_strikes(std::uint64_t objects);
     void charge_memcg(sim::Cpu& cpu, std::uint32_t objects) const;
 
     std::string name_;
     std::uint32_t object_bytes_;
     bool accounted_;
+    bool init_on_alloc_;
     std::uint64_t live_ = 0;
+    std::uint64_t live_peak_ = 0;
     std::uint64_t fail_after_ = 0;
     std::uint64_t fail_times_ = 0;
 };

@@ -4,50 +4,39 @@
 #include "models/primitives.h"
 
 #include <algorithm>
-#include <numeric>
+#include <utility>
 
 namespace uringsim::models {
 
 namespace {
 
-void push_free(Slab& slab, Object& object) {
-    object.next_free = slab.freelist;
-    slab.freelist = &object;
-    ++slab.free;
-}
+/// build_detached_freelist: objects of other slabs that end the search for more of the same.
+constexpr std::size_t look_ahead = 3;
 
-/// Fisher and Yates.
-std::vector<std::uint32_t> random_permutation(sim::RandomStream& random, std::uint32_t size) {
-    std::vector<std::uint32_t> order(size);
-    std::iota(order.begin(), order.end(), 0U);
-    for (std::uint32_t i = size - 1; i > 0; --i) {
-        std::swap(order[i], order[random.below(i + 1)]);
+/// calculate_sizes up to 5.15: cpu_partial, in objects.
+std::uint32_t partial_objects_for(std::uint32_t bytes) {
+    if (bytes >= 4096) {
+        return 2;
     }
-    return order;
-}
-
-std::uint64_t length(const Object* freelist) {
-    std::uint64_t objects = 0;
-    for (; freelist != nullptr; freelist = freelist->next_free) {
-        ++objects;
+    if (bytes >= 1024) {
+        return 6;
     }
-    return objects;
+    return bytes >= 256 ? 13 : 30;
 }
 
 } // namespace
 
-Slub::Slub(const std::string& name, std::uint32_t object_bytes, bool accounted,
-           const Environment& environment, std::optional<SlabCounters> counters)
-    : KmemCache(name, object_bytes, accounted)
-    , geometry_(SlabGeometry::of(object_bytes, environment.cpus_seen))
-    , pages_(environment.pages)
-    , counters_(counters)
-    , random_(environment.seed, "freelist of " + name)
-    , cpus_(environment.cpus_modelled) {
-    if (environment.freelist_random && geometry_.objects > 1) {
-        permutation_ = random_permutation(random_, geometry_.objects);
-    }
-}
+Slub::Slub(const SlabCacheSpec& spec, const SlabEnvironment& environment)
+    : KmemCache(spec, environment)
+    , geometry_(SlabGeometry::of(spec.object_bytes, environment.cpus_seen, spec.order))
+    , slabs_(*this, spec, environment, geometry_)
+    , checked_(environment.design.slab_debug)
+    , hardened_(environment.design.slab_freelist_hardened)
+    , free_each_(environment.design.slab_bulk_free == SlabBulkFree::each)
+    , partial_objects_(environment.design.slab_cpu_partial == SlabCpuPartial::objects
+                           ? partial_objects_for(geometry_.slot_bytes)
+                           : 0)
+    , cpus_(environment.cpus_modelled) {}
 
 Slub::~Slub() {
     // The lists only link slabs that slabs_ owns.
@@ -57,13 +46,16 @@ Slub::~Slub() {
     }
 }
 
-void Slub::count(sim::Cpu& cpu, Counter SlabCounters::*counter) const {
-    if (counters_) {
-        cpu.count(id((*counters_).*counter));
+void Slub::pointer(sim::Cpu& cpu) const {
+    if (hardened_) {
+        cpu.charge(id(Primitive::slub_freelist_pointer));
     }
 }
 
 Object& Slub::do_alloc(sim::Cpu& cpu) {
+    if (checked_) {
+        return alloc_checked(cpu);
+    }
     CpuSlab& local = cpus_[cpu.id()];
     cpu.charge(id(Primitive::slub_alloc_fast));
     if (local.freelist == nullptr) {
@@ -76,6 +68,10 @@ void Slub::do_alloc_bulk(sim::Cpu& cpu, std::span<Object*> out) {
     CpuSlab& local = cpus_[cpu.id()];
     cpu.charge(id(Primitive::slub_bulk_call));
     for (Object*& slot : out) {
+        if (checked_) {
+            slot = &alloc_checked(cpu);
+            continue;
+        }
         if (local.freelist == nullptr) {
             refill(cpu, local);
         }
@@ -87,6 +83,7 @@ void Slub::do_alloc_bulk(sim::Cpu& cpu, std::span<Object*> out) {
 Object& Slub::pop(sim::Cpu& cpu, CpuSlab& local) {
     Object& object = *local.freelist;
     cpu.touch(object.line()); // the pointer to the next free object is inside
+    pointer(cpu);
     local.freelist = object.next_free;
     return object;
 }
@@ -130,13 +127,13 @@ bool Slub::refill_from_node(sim::Cpu& cpu, CpuSlab& local) {
         return false;
     }
     const sim::LockGuard guard(list_lock_, cpu);
-    // One slab to allocate from, then more for the CPU's own list while those are at most half of
-    // what that list may hold.
-    const std::uint32_t more = geometry_.cpu_partial_slabs / 2 + 1;
-    for (std::uint32_t taken = 0; taken <= more && !node_partial_.empty(); ++taken) {
+    std::uint32_t taken = 0;
+    std::uint32_t objects = 0;
+    do {
         Slab& slab = node_partial_.front();
         node_partial_.pop_front();
         slab.on_node = false;
+        objects += slab.free;
         cpu.charge(id(Primitive::slub_get_partial));
         count(cpu, &SlabCounters::get_partial);
         if (taken == 0) {
@@ -144,13 +141,13 @@ bool Slub::refill_from_node(sim::Cpu& cpu, CpuSlab& local) {
         } else {
             put_cpu_partial(cpu, slab, false);
         }
-    }
+        ++taken;
+    } while (!node_partial_.empty() && !taken_enough(taken, objects));
     return true;
 }
 
 void Slub::refill_from_new_slab(sim::Cpu& cpu, CpuSlab& local) {
-    Slab& slab = new_slab(cpu);
-    make_current(local, slab);
+    make_current(local, slabs_.grow(cpu));
 }
 
 void Slub::make_current(CpuSlab& local, Slab& slab) {
@@ -165,6 +162,11 @@ void Slub::do_free(sim::Cpu& cpu, Object& object) {
     CpuSlab& local = cpus_[cpu.id()];
     Slab& slab = *object.slab;
     cpu.touch(object.line());
+    if (checked_) {
+        free_checked(cpu, object);
+        return;
+    }
+    pointer(cpu);
     if (&slab == local.slab) {
         cpu.charge(id(Primitive::slub_free_fast));
         object.next_free = local.freelist;
@@ -174,10 +176,132 @@ void Slub::do_free(sim::Cpu& cpu, Object& object) {
     free_slow(cpu, slab, object);
 }
 
-void Slub::free_slow(sim::Cpu& cpu, Slab& slab, Object& object) {
+void Slub::do_free_bulk(sim::Cpu& cpu, std::span<Object*> objects) {
+    cpu.charge(id(Primitive::slub_bulk_free_call));
+    if (checked_ || free_each_) {
+        for (Object* object : objects) {
+            if (!checked_ && object->slab == cpus_[cpu.id()].slab) {
+                cpu.charge(id(Primitive::slub_bulk_free_object));
+                cpu.touch(object->line());
+                pointer(cpu);
+                object->next_free = cpus_[cpu.id()].freelist;
+                cpus_[cpu.id()].freelist = object;
+            } else {
+                do_free(cpu, *object);
+            }
+        }
+        return;
+    }
+    // From the array's end: the objects of the last one's slab make one list. Objects of other
+    // slabs are left in the array, at its end; the third of them ends the search.
+    std::size_t size = objects.size();
+    while (size > 0) {
+        Slab& slab = *objects[--size]->slab;
+        gathered_.assign(1, objects[size]);
+        std::size_t others = 0;
+        std::size_t end = size;
+        for (std::size_t i = size; i-- > 0 && others < look_ahead;) {
+            if (objects[i]->slab == &slab) {
+                gathered_.push_back(objects[i]);
+                --end;
+                std::swap(objects[i], objects[end]);
+            } else {
+                ++others;
+            }
+        }
+        size = end;
+        free_list(cpu, slab, gathered_);
+    }
+}
+
+void Slub::free_list(sim::Cpu& cpu, Slab& slab, std::span<Object* const> objects) {
+    CpuSlab& local = cpus_[cpu.id()];
+    cpu.charge(id(Primitive::slub_bulk_free_object), static_cast<std::uint32_t>(objects.size()));
+    for (Object* object : objects) {
+        cpu.touch(object->line());
+        pointer(cpu);
+    }
+    if (&slab == local.slab) {
+        cpu.charge(id(Primitive::slub_free_fast));
+        for (Object* object : objects) {
+            object->next_free = local.freelist;
+            local.freelist = object;
+        }
+        return;
+    }
+    // The first one decides what happens to the slab; the others only join it, but for the case
+    // that the last one leaves it empty, which is judged with all of them in place.
+    const bool was_full = slab.freelist == nullptr;
+    for (Object* object : objects.first(objects.size() - 1)) {
+        push_free(slab, *object);
+    }
+    free_slow(cpu, slab, *objects.back(), was_full);
+}
+
+Object& Slub::alloc_checked(sim::Cpu& cpu) {
+    cpu.charge(id(Primitive::slub_alloc_slow));
+    count(cpu, &SlabCounters::alloc_slow);
+    if (node_partial_.empty()) {
+        add_to_node(slabs_.grow(cpu));
+    }
+    const sim::LockGuard guard(list_lock_, cpu);
+    Slab& slab = node_partial_.front();
+    Object& object = pop_free(slab);
+    cpu.touch(object.line());
+    cpu.charge(id(Primitive::slub_debug_check));
+    pointer(cpu);
+    if (slab.freelist == nullptr) {
+        node_partial_.pop_front();
+        slab.on_node = false;
+    }
+    return object;
+}
+
+void Slub::free_checked(sim::Cpu& cpu, Object& object) {
+    Slab& slab = *object.slab;
     cpu.charge(id(Primitive::slub_free_slow));
     count(cpu, &SlabCounters::free_slow);
-    const bool was_full = slab.freelist == nullptr;
+    cpu.charge(id(Primitive::slub_debug_check));
+    pointer(cpu);
+    const sim::LockGuard guard(list_lock_, cpu);
+    push_free(slab, object);
+    if (!slab.on_node) {
+        add_to_node(slab);
+    }
+    if (slab.in_use() == 0 && node_partial_.size() >= geometry_.min_partial) {
+        node_partial_.erase(node_partial_.iterator_to(slab));
+        slab.on_node = false;
+        slabs_.discard(cpu, slab);
+    }
+}
+
+void Slub::do_flush_cpu(sim::Cpu& cpu, std::uint16_t dead) {
+    CpuSlab& local = cpus_.at(dead);
+    if (local.slab != nullptr) {
+        // deactivate_slab: the CPU's freelist goes back to its slab.
+        Slab& slab = *std::exchange(local.slab, nullptr);
+        slab.on_cpu = false;
+        while (local.freelist != nullptr) {
+            Object& object = *local.freelist;
+            local.freelist = object.next_free;
+            push_free(slab, object);
+        }
+        if (slab.free > 0) {
+            SlabList one;
+            one.push_back(slab);
+            put_partials(cpu, one);
+        }
+    }
+    put_partials(cpu, local.partial);
+}
+
+void Slub::free_slow(sim::Cpu& cpu, Slab& slab, Object& object) {
+    free_slow(cpu, slab, object, slab.freelist == nullptr);
+}
+
+void Slub::free_slow(sim::Cpu& cpu, Slab& slab, Object& object, bool was_full) {
+    cpu.charge(id(Primitive::slub_free_slow));
+    count(cpu, &SlabCounters::free_slow);
     push_free(slab, object);
     if (slab.on_cpu) {
         return; // another CPU's current slab: its owner will find the object
@@ -192,7 +316,7 @@ void Slub::free_slow(sim::Cpu& cpu, Slab& slab, Object& object) {
         if (node_partial_.size() >= geometry_.min_partial) {
             node_partial_.erase(node_partial_.iterator_to(slab));
             slab.on_node = false;
-            discard(cpu, slab);
+            slabs_.discard(cpu, slab);
         }
     }
 }
@@ -200,14 +324,30 @@ void Slub::free_slow(sim::Cpu& cpu, Slab& slab, Object& object) {
 void Slub::put_cpu_partial(sim::Cpu& cpu, Slab& slab, bool drain) {
     CpuSlab& local = cpus_[cpu.id()];
     SlabList to_node;
-    if (drain && local.partial.size() >= geometry_.cpu_partial_slabs) {
+    if (drain && cpu_partial_full(local)) {
         to_node.swap(local.partial);
     }
+    slab.listed_objects =
+        slab.free + (local.partial.empty() ? 0 : local.partial.front().listed_objects);
     local.partial.push_front(slab);
     if (drain) {
         count(cpu, &SlabCounters::put_cpu_partial);
     }
     put_partials(cpu, to_node);
+}
+
+bool Slub::cpu_partial_full(const CpuSlab& local) const {
+    if (partial_objects_ == 0) {
+        return local.partial.size() >= geometry_.cpu_partial_slabs;
+    }
+    return !local.partial.empty() && local.partial.front().listed_objects > partial_objects_;
+}
+
+bool Slub::taken_enough(std::uint32_t slabs, std::uint32_t objects) const {
+    // One slab to allocate from, then more for the CPU's own list while those are at most half of
+    // what that list may hold.
+    return partial_objects_ == 0 ? slabs > geometry_.cpu_partial_slabs / 2 + 1
+                                 : objects > partial_objects_ / 2;
 }
 
 void Slub::put_partials(sim::Cpu& cpu, SlabList& slabs) {
@@ -220,7 +360,7 @@ void Slub::put_partials(sim::Cpu& cpu, SlabList& slabs) {
         slabs.pop_front();
         cpu.charge(id(Primitive::slub_put_partials));
         if (slab.in_use() == 0 && node_partial_.size() >= geometry_.min_partial) {
-            discard(cpu, slab);
+            slabs_.discard(cpu, slab);
         } else {
             add_to_node(slab);
         }
@@ -232,65 +372,11 @@ void Slub::add_to_node(Slab& slab) {
     node_partial_.push_back(slab);
 }
 
-Slab& Slub::new_slab(sim::Cpu& cpu) {
-    const sim::MechanismScope scope(cpu, id(Mechanism::slab_growth));
-    if (spare_.empty()) {
-        slabs_.push_back(std::make_unique<Slab>());
-        spare_.push_back(slabs_.back().get());
-    }
-    Slab& slab = *spare_.back();
-    spare_.pop_back();
-    slab.cache = this;
-    slab.pages = &pages_.alloc(cpu, geometry_.order);
-    slab.objects.resize(geometry_.objects);
-    slab.slot_bytes = geometry_.slot_bytes;
-    slab.freelist = nullptr;
-    slab.free = 0;
-    link_freelist(cpu, slab);
-    cpu.charge(id(Primitive::slub_new_slab));
-    for (sim::Line& line : slab.pages->lines) {
-        cpu.stream(line); // the chain of free pointers runs through all of them
-    }
-    ++slab_count_;
-    count(cpu, &SlabCounters::new_slabs);
-    return slab;
-}
-
-void Slub::link_freelist(sim::Cpu& cpu, Slab& slab) {
-    // One permutation a cache, entered at a random place a slab (shuffle_freelist).
-    const std::size_t start = permutation_.empty() ? 0 : random_.below(geometry_.objects);
-    // Built from the last object to the first, so the freelist starts with the first.
-    for (std::size_t i = geometry_.objects; i-- > 0;) {
-        const std::size_t index =
-            permutation_.empty() ? i : permutation_[(start + i) % geometry_.objects];
-        Object& object = slab.objects[index];
-        object.slab = &slab;
-        push_free(slab, object);
-    }
-    if (!permutation_.empty()) {
-        cpu.charge(id(Primitive::slub_shuffle_object), geometry_.objects);
-    }
-}
-
-void Slub::discard(sim::Cpu& cpu, Slab& slab) {
-    const sim::MechanismScope scope(cpu, id(Mechanism::slab_growth));
-    cpu.charge(id(Primitive::slub_free_slab));
-    pages_.free(cpu, *slab.pages);
-    slab.pages = nullptr;
-    spare_.push_back(&slab);
-    --slab_count_;
-    count(cpu, &SlabCounters::freed_slabs);
-}
-
 void Slub::add_resident(sim::Cpu& cpu, std::uint32_t slabs, std::uint32_t live) {
     const std::uint32_t held = std::min(live, geometry_.objects);
     for (std::uint32_t i = 0; i < slabs; ++i) {
-        Slab& slab = new_slab(cpu);
-        for (std::uint32_t taken = 0; taken < held; ++taken) {
-            slab.freelist = slab.freelist->next_free;
-            --slab.free;
-        }
-        resident_ += held;
+        Slab& slab = slabs_.grow(cpu);
+        slabs_.hold_resident(slab, held);
         if (slab.free > 0) {
             add_to_node(slab);
         }
@@ -298,20 +384,33 @@ void Slub::add_resident(sim::Cpu& cpu, std::uint32_t slabs, std::uint32_t live) 
 }
 
 SlabCensus Slub::census() const {
-    SlabCensus census;
-    census.slabs = slab_count_;
-    census.objects = slab_count_ * geometry_.objects;
-    census.bytes = slab_count_ * (std::uint64_t{4096} << geometry_.order);
-    census.resident = resident_;
-    for (const auto& slab : slabs_) {
-        if (slab->pages != nullptr) {
-            census.free += length(slab->freelist);
-        }
-    }
+    SlabCensus census = slabs_.census();
     for (const CpuSlab& local : cpus_) {
-        census.free += length(local.freelist);
+        census.free += freelist_length(local.freelist);
     }
     return census;
+}
+
+std::vector<SlabHolding> Slub::holdings() const {
+    const auto free_in = [](const SlabList& slabs) {
+        std::uint64_t sum = 0;
+        for (const Slab& slab : slabs) {
+            sum += slab.free;
+        }
+        return sum;
+    };
+    std::vector<SlabHolding> list;
+    for (std::size_t i = 0; i < cpus_.size(); ++i) {
+        const CpuSlab& local = cpus_[i];
+        const std::string cpu = "CPU " + std::to_string(i);
+        list.push_back({cpu + " freelist", freelist_length(local.freelist)});
+        // What other CPUs freed into the current slab is on the slab's own freelist.
+        list.push_back({cpu + " partial slabs",
+                        free_in(local.partial) + (local.slab != nullptr ? local.slab->free : 0)});
+    }
+    list.push_back({"partial slabs", free_in(node_partial_)});
+    std::erase_if(list, [](const SlabHolding& holding) { return holding.objects == 0; });
+    return list;
 }
 
 } // namespace uringsim::models

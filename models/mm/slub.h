@@ -1,10 +1,8 @@
 #pragma once
 
-#include "models/mm/slab.h"
-#include "sim/random.h"
+#include "models/mm/slab_pages.h"
 #include "sim/sync.h"
 
-#include <optional>
 #include <vector>
 
 namespace uringsim::models {
@@ -13,24 +11,16 @@ namespace uringsim::models {
 /// and one list of partial slabs a memory node (one node is modelled).
 ///
 /// Source: mm/slub.c (6.12): ___slab_alloc, get_partial_node, put_cpu_partial, __put_partials,
-/// __slab_free, __kmem_cache_alloc_bulk.
+/// __slab_free, __kmem_cache_alloc_bulk, build_detached_freelist; with the consistency checks on,
+/// alloc_single_from_partial and free_to_partial_list.
 class Slub final : public KmemCache {
   public:
-    /// What every cache of a kernel is built with.
-    struct Environment {
-        std::uint32_t cpus_seen;     ///< CPUs that decide orders
-        std::uint16_t cpus_modelled; ///< CPUs that may allocate
-        PageAllocator& pages;
-        std::uint64_t seed;
-        bool freelist_random; ///< CONFIG_SLAB_FREELIST_RANDOM
-    };
-
-    Slub(const std::string& name, std::uint32_t object_bytes, bool accounted,
-         const Environment& environment, std::optional<SlabCounters> counters);
+    Slub(const SlabCacheSpec& spec, const SlabEnvironment& environment);
     ~Slub() override;
 
     const SlabGeometry& geometry() const override { return geometry_; }
     SlabCensus census() const override;
+    std::vector<SlabHolding> holdings() const override;
     void add_resident(sim::Cpu& cpu, std::uint32_t slabs, std::uint32_t live) override;
 
     /// Slabs on the node's partial list, and on a CPU's.
@@ -41,6 +31,8 @@ class Slub final : public KmemCache {
     Object& do_alloc(sim::Cpu& cpu) override;
     void do_alloc_bulk(sim::Cpu& cpu, std::span<Object*> out) override;
     void do_free(sim::Cpu& cpu, Object& object) override;
+    void do_free_bulk(sim::Cpu& cpu, std::span<Object*> objects) override;
+    void do_flush_cpu(sim::Cpu& cpu, std::uint16_t dead) override;
 
   private:
     struct CpuSlab {
@@ -58,27 +50,30 @@ class Slub final : public KmemCache {
     void make_current(CpuSlab& local, Slab& slab);
 
     void free_slow(sim::Cpu& cpu, Slab& slab, Object& object);
+    void free_slow(sim::Cpu& cpu, Slab& slab, Object& object, bool was_full);
+    void free_list(sim::Cpu& cpu, Slab& slab, std::span<Object* const> objects);
+    Object& alloc_checked(sim::Cpu& cpu);
+    void free_checked(sim::Cpu& cpu, Object& object);
+    void pointer(sim::Cpu& cpu) const;
     void put_cpu_partial(sim::Cpu& cpu, Slab& slab, bool drain);
+    bool cpu_partial_full(const CpuSlab& local) const;
+    bool taken_enough(std::uint32_t slabs, std::uint32_t objects) const;
     void put_partials(sim::Cpu& cpu, SlabList& slabs);
     void add_to_node(Slab& slab);
 
-    Slab& new_slab(sim::Cpu& cpu);
-    void link_freelist(sim::Cpu& cpu, Slab& slab);
-    void discard(sim::Cpu& cpu, Slab& slab);
-    void count(sim::Cpu& cpu, Counter SlabCounters::*counter) const;
+    void count(sim::Cpu& cpu, Counter SlabCounters::*counter) const { slabs_.count(cpu, counter); }
 
     SlabGeometry geometry_;
-    PageAllocator& pages_;
-    std::optional<SlabCounters> counters_;
-    sim::RandomStream random_;
-    std::vector<std::uint32_t> permutation_; ///< empty without freelist randomisation
+    SlabPages slabs_;
+    bool checked_;  ///< slub_debug=F
+    bool hardened_; ///< free pointers are encoded
+    bool free_each_; ///< the bulk free of 4.3
+    /// The most free objects on a CPU's partial list; 0: slabs are counted instead.
+    std::uint32_t partial_objects_;
     std::vector<CpuSlab> cpus_;
     SlabList node_partial_;
     sim::Lock list_lock_;
-    std::vector<std::unique_ptr<Slab>> slabs_; ///< every slab ever made; empty ones are reused
-    std::vector<Slab*> spare_;
-    std::uint64_t slab_count_ = 0;
-    std::uint64_t resident_ = 0;
+    std::vector<Object*> gathered_; ///< scratch of the bulk free
 };
 
 } // namespace uringsim::models

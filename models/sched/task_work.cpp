@@ -64,14 +64,17 @@ void TaskStruct::run_one(sim::Cpu& cpu) {
 
 bool wake_up_state(sim::Cpu& cpu, sim::Task& task) {
     const sim::MechanismScope scope(cpu, id(Mechanism::wakeup));
-    if (!task.asleep(cpu.now())) {
-        cpu.charge(id(Primitive::wake_check));
-        return false;
+    const bool priced = cpu.engine().idle().enabled();
+    const bool asleep = task.asleep(cpu.now());
+    if (priced) {
+        const bool interrupt = asleep && needs_interrupt(task.cpu(), cpu.now());
+        cpu.charge(id(asleep ? Primitive::wake_task : Primitive::wake_check));
+        if (interrupt) {
+            send_interrupt(cpu);
+        }
     }
-    const bool interrupt = needs_interrupt(task.cpu(), cpu.now());
-    cpu.charge(id(Primitive::wake_task));
-    if (interrupt) {
-        send_interrupt(cpu);
+    if (!asleep) {
+        return false;
     }
     cpu.count(id(Counter::wakeups));
     cpu.engine().wake(task, cpu.now());

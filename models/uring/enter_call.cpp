@@ -54,6 +54,7 @@ EnterCall::Progress EnterCall::enter(sim::Cpu& cpu, Kernel& kernel) {
     cpu.count(id(Counter::enters));
     kernel.enter_noise(cpu);
     kernel.run_exit_task_work(cpu);
+    ring_->take_interrupts(cpu, false);
     if (ring_->disabled()) {
         result_ = -EBADFD;
         return go(Stage::leave);
@@ -74,6 +75,10 @@ EnterCall::Progress EnterCall::submit(sim::Cpu& cpu, const sim::Task& task) {
     if (!ring_->uring_lock().take(cpu, task)) {
         return Progress::more;
     }
+    if (!begun_) {
+        begun_ = true;
+        ring_->requests().begin_submit(cpu, to_consume_);
+    }
     auto outcome = SubmitProgress::submitted;
     do {
         outcome = ring_->submit(cpu);
@@ -87,6 +92,7 @@ EnterCall::Progress EnterCall::submit(sim::Cpu& cpu, const sim::Task& task) {
     if (outcome == SubmitProgress::submitted && submitted_ < to_consume_) {
         return Progress::more;
     }
+    ring_->requests().end_submit(cpu);
     if (submitted_ == 0) {
         result_ = -EAGAIN;
     }
@@ -180,6 +186,9 @@ EnterCall::Progress EnterCall::look(sim::Cpu& cpu) {
     if (cq.ready() >= wanted_) {
         return go(Stage::leave);
     }
+    if (ring_->take_interrupts(cpu, true)) {
+        return Progress::more;
+    }
     if (cq.loss_unreported()) {
         // It does not sleep; the loss is told to whoever neither submitted nor finds a CQE.
         if (submitted_ == 0 && cq.ready() == 0) {
@@ -199,7 +208,9 @@ EnterCall::Progress EnterCall::announce(sim::Cpu& cpu, sim::Task& task) {
     const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
     missing_ = wanted_ - std::min(wanted_, ring_->cq().ready());
     ring_->start_wait(task, wanted_);
-    cpu.charge(id(Primitive::cqring_wait));
+    if (cpu.engine().idle().enabled()) {
+        cpu.charge(id(Primitive::cqring_wait));
+    }
     return go(Stage::last_look);
 }
 

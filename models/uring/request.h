@@ -1,6 +1,5 @@
 #pragma once
 
-#include "models/mm/kmalloc.h"
 #include "models/mm/slab.h"
 #include "models/sched/task_work.h"
 #include "models/uring/file_table.h"
@@ -8,8 +7,6 @@
 #include "sim/memory.h"
 
 #include <cstdint>
-#include <deque>
-#include <memory>
 #include <vector>
 
 namespace uringsim::models {
@@ -25,15 +22,24 @@ enum class Opcode : std::uint8_t {
     poll_add ///< on a fixed file; pending until the scenario ends it
 };
 
+/// How an operation ends.
+enum class Completes : std::uint8_t {
+    at_once,   ///< while it is submitted
+    interrupt, ///< later, by an interrupt on the submitter's CPU
+    worker     ///< punted to an io-wq worker on another CPU
+};
+
 /// struct io_uring_sqe, as far as the modelled opcodes read it.
 struct Sqe {
     Opcode opcode = Opcode::nop;
+    Completes completes = Completes::at_once; ///< NOP: how it ends
     bool fixed_file = false;       ///< IOSQE_FIXED_FILE: `file_slot` names the file
     bool cqe_skip = false;         ///< IOSQE_CQE_SKIP_SUCCESS
     bool target_cqe_skip = false;  ///< IORING_MSG_RING_CQE_SKIP
     bool target_is_ring = true;    ///< false: the fd of MSG_RING is some other file
     std::uint32_t file_slot = 0;   ///< source slot of SEND_FD, or the fixed file
     std::uint32_t file_index = 0;  ///< destination of SEND_FD: slot + 1, or file_index_alloc
+    std::uint32_t delay_us = 0;    ///< NOP that ends by an interrupt: when, after its submission
     std::uint32_t len = 0;         ///< DATA: what the target's CQE carries
     std::uint32_t flags = 0;       ///< MSG_RING flags that the kernel does not know
     std::uint32_t offset = 0;      ///< FILES_UPDATE: first slot
@@ -43,6 +49,12 @@ struct Sqe {
     const std::vector<FileUpdate>* updates = nullptr; ///< FILES_UPDATE: what goes where
 };
 
+/// What a request allocator may know of a request before it is made.
+struct RequestUse {
+    bool interrupt = false; ///< completed from interrupt context (irq_comp of the 2020 patch)
+    bool on_stack = false;  ///< the opcode may live on the submitter's stack (stack_req)
+};
+
 /// struct io_kiocb: a request from submission to the freeing of its completion.
 struct Request {
     sim::LineGroup lines{.weight = 4}; ///< 248 bytes
@@ -50,6 +62,8 @@ struct Request {
     Sqe sqe;
     std::int32_t res = 0;
     Object* node = nullptr; ///< the rsrc node that it holds
+    RequestUse use;
+    bool fallback = false; ///< the ring's one spare request, of no slab
 
     // MSG_RING
     Ring* ring = nullptr;             ///< the ring that it was submitted to
@@ -60,7 +74,13 @@ struct Request {
     bool returning = false;           ///< done at the target, on the way back to the sender
 };
 
-/// Where requests come from: the seam for request caches.
+/// What the opcode of an SQE says (io_op_defs).
+RequestUse request_use(const Sqe& sqe);
+
+/// Where the requests of one ring come from: the seam for request caches.
+///
+/// To add one: a file in models/uring/request/ with a class and a `make` function, a line in
+/// request_registry.cpp, and a design that selects it by `request.policy`.
 class RequestAllocator {
   public:
     RequestAllocator() = default;
@@ -68,34 +88,26 @@ class RequestAllocator {
     RequestAllocator& operator=(const RequestAllocator&) = delete;
     virtual ~RequestAllocator() = default;
 
+    /// A submission of `count` SQEs begins, and ends (io_submit_state_start and _end).
+    virtual void begin_submit(sim::Cpu& /*cpu*/, std::uint32_t /*count*/) {}
+    virtual void end_submit(sim::Cpu& /*cpu*/) {}
+
     /// A request, or nullptr when memory is out.
-    virtual Request* alloc(sim::Cpu& cpu) = 0;
-    virtual void free(sim::Cpu& cpu, Request& request) = 0;
-    /// The ring goes away: frees all that is kept.
+    virtual Request* alloc(sim::Cpu& cpu, const RequestUse& use) = 0;
+
+    /// The request does not complete while it is submitted. Returns the request that carries on in
+    /// its place, or nullptr, and the request stays with the submitter, when memory is out.
+    virtual Request* leave_submitter(sim::Cpu& /*cpu*/, Request& request) { return &request; }
+
+    /// The request is done. `at_once`: the submitter itself completed it, under uring_lock.
+    virtual void free(sim::Cpu& cpu, Request& request, bool at_once) = 0;
+
+    /// The ring goes away: frees all that is kept for it.
     virtual void drain(sim::Cpu& cpu) = 0;
 
+    /// Requests in use, and kept for reuse by this ring.
     virtual std::uint64_t live() const = 0;
     virtual std::uint64_t cached() const = 0;
-};
-
-/// Today's form: a free list a ring, refilled by bulks of 8, unlimited, emptied only at exit.
-/// Source: io_alloc_req, __io_alloc_req_refill, io_free_batch_list, io_uring/io_uring.c (6.12).
-class FreeListRequests final : public RequestAllocator {
-  public:
-    explicit FreeListRequests(KmemCache& cache) : cache_(cache) {}
-
-    Request* alloc(sim::Cpu& cpu) override;
-    void free(sim::Cpu& cpu, Request& request) override;
-    void drain(sim::Cpu& cpu) override;
-    std::uint64_t live() const override { return requests_.size() - free_.size(); }
-    std::uint64_t cached() const override { return free_.size(); }
-
-  private:
-    bool refill(sim::Cpu& cpu);
-
-    KmemCache& cache_;
-    std::deque<Request> requests_;
-    std::vector<Request*> free_;
 };
 
 } // namespace uringsim::models

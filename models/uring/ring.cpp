@@ -75,7 +75,7 @@ Ring::Ring(sim::Cpu& cpu, Kernel& kernel, std::string name, const RingParams& pa
     files_ = std::make_unique<FileTable>(kernel.design(), kernel.memory(), *lifetime_);
     buffers_ = std::make_unique<BufferTable>(kernel.design(), kernel.memory(), *lifetime_,
                                              kernel.pinned(), other_caches_.back()); // imu
-    requests_ = std::make_unique<FreeListRequests>(kernel.request_slab());
+    requests_ = make_request_allocator(kernel.request_context());
     cq_.init(cpu, params_.cq_entries);
     sqes_ = kernel.memory().alloc(cpu, std::uint64_t{params_.sq_entries} * sqe_bytes,
                                   {.account = true, .zero = true});
@@ -115,13 +115,14 @@ SubmitProgress Ring::submit(sim::Cpu& cpu) {
     if (issue_) {
         return continue_message(cpu);
     }
-    Request* request = requests_->alloc(cpu);
+    const Sqe& next = sq_[sq_head_ & (params_.sq_entries - 1)];
+    Request* request = requests_->alloc(cpu, request_use(next));
     if (request == nullptr) {
         return SubmitProgress::no_request;
     }
     start_request(cpu, *request);
     if (request->res < 0) {
-        completed_.push_back(request);
+        done(cpu, *request);
         return SubmitProgress::last;
     }
     const Opcode opcode = request->sqe.opcode;
@@ -139,7 +140,11 @@ SubmitProgress Ring::submit(sim::Cpu& cpu) {
     } else if (opcode != Opcode::poll_add) {
         request->res = issue(cpu, *request);
     }
-    completed_.push_back(request);
+    if (request->sqe.completes != Completes::at_once) {
+        defer(cpu, *request);
+    } else {
+        done(cpu, *request);
+    }
     return SubmitProgress::submitted;
 }
 
@@ -149,8 +154,10 @@ void Ring::start_request(sim::Cpu& cpu, Request& request) {
     request.sqe = take_sqe(cpu);
     request.node = nullptr;
     request.ring = this;
-    request.res = prepare_request(request.sqe);
     ++in_flight_;
+    kernel_.note_requests(in_flight_);
+    kernel_.other_users(cpu);
+    request.res = prepare_request(request.sqe);
 }
 
 SubmitProgress Ring::continue_message(sim::Cpu& cpu) {
@@ -170,7 +177,7 @@ SubmitProgress Ring::continue_message(sim::Cpu& cpu) {
         kernel_.punt(cpu, *issue_);
     } else if (progress.kind == Kind::complete) {
         request->res = progress.result;
-        completed_.push_back(request);
+        done(cpu, *request);
     }
     if (progress.kind != Kind::complete || progress.result >= 0) {
         cpu.count(id(Counter::msg_sent));
@@ -224,7 +231,7 @@ bool Ring::end_poll(sim::Cpu& cpu, std::int32_t res) {
         const sim::LockGuard guard(completion_lock_, cpu);
         complete(cpu, request);
     }
-    free_request(cpu, request);
+    free_request(cpu, request, false);
     wake_cq(cpu);
     return true;
 }
@@ -237,7 +244,7 @@ void Ring::flush_completions(sim::Cpu& cpu) {
     // Only when all CQEs are out (io_free_batch_list): the tag of a resource that a request held
     // comes after the CQEs of the whole batch.
     for (Request* request : completed_) {
-        free_request(cpu, *request);
+        free_request(cpu, *request, true);
     }
     const bool any = !completed_.empty();
     completed_.clear();
@@ -247,7 +254,8 @@ void Ring::flush_completions(sim::Cpu& cpu) {
 }
 
 void Ring::complete(sim::Cpu& cpu, Request& request) {
-    cpu.charge(id(Primitive::request_complete));
+    const bool single = kernel_.design().request_completion == RequestCompletion::single;
+    cpu.charge(id(single ? Primitive::request_complete_single : Primitive::request_complete));
     cpu.touch(request.lines);
     const bool skip = request.sqe.cqe_skip && request.res >= 0;
     if (!skip) {
@@ -255,12 +263,13 @@ void Ring::complete(sim::Cpu& cpu, Request& request) {
     }
 }
 
-void Ring::free_request(sim::Cpu& cpu, Request& request) {
+void Ring::free_request(sim::Cpu& cpu, Request& request, bool at_once) {
     if (request.node != nullptr) {
         lifetime_->put(cpu, *request.node);
     }
     --in_flight_;
-    requests_->free(cpu, request);
+    put_references(cpu);
+    requests_->free(cpu, request, at_once);
 }
 
 bool Ring::post(sim::Cpu& cpu, Cqe cqe) {

@@ -11,6 +11,7 @@
 #include "models/uring/message_policy.h"
 #include "models/uring/node_cache.h"
 #include "models/uring/request.h"
+#include "models/uring/request_policy.h"
 #include "models/uring/rsrc_node.h"
 #include "models/uring/uring_task.h"
 #include "sim/sync.h"
@@ -145,6 +146,14 @@ class Ring final : public RsrcOwner {
     bool post(sim::Cpu& cpu, Cqe cqe);
     void post_tag(sim::Cpu& cpu, std::uint64_t tag) override;
 
+    /// Completes a request that did not complete while it was submitted: from an interrupt, or by a
+    /// worker on another CPU.
+    void complete_later(sim::Cpu& cpu, Request& request);
+
+    /// Takes interrupts that signal completions; with `wait`, where one of this ring's is
+    /// outstanding on this CPU, idles until it comes. False where none was taken.
+    bool take_interrupts(sim::Cpu& cpu, bool wait);
+
     /// Ends the oldest pending poll of a fixed file with `res`. False when none is pending.
     bool end_poll(sim::Cpu& cpu, std::int32_t res);
     std::size_t polls_pending() const { return polls_.size(); }
@@ -172,7 +181,11 @@ class Ring final : public RsrcOwner {
     void wake_local(sim::Cpu& cpu, const LocalWork::Added& added);
     static bool run_task_list(sim::Cpu& cpu, TaskWork& work);
     void complete(sim::Cpu& cpu, Request& request);
-    void free_request(sim::Cpu& cpu, Request& request);
+    void free_request(sim::Cpu& cpu, Request& request, bool at_once);
+    void done(sim::Cpu& cpu, Request& request);
+    void defer(sim::Cpu& cpu, Request& request);
+    void complete_one(sim::Cpu& cpu, Request& request, bool at_once);
+    void put_references(sim::Cpu& cpu) const;
 
     Kernel& kernel_;
     std::string name_;

@@ -75,6 +75,7 @@ class EnterCall {
     Stage after_work_ = Stage::before_wait;
     LocalWork::Run run_;
     std::uint32_t to_consume_ = 0; ///< SQEs that were in the SQ at the start, at most to_submit
+    bool begun_ = false; ///< the submission has begun
     std::uint32_t submitted_ = 0;
     std::uint32_t wanted_ = 0;
     std::uint32_t missing_ = 0;

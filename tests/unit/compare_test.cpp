@@ -38,7 +38,7 @@ std::vector<analysis::PublishedFigure> figures_of(const std::string& text) {
     REQUIRE_MESSAGE(root, diagnostics.to_string());
     const auto figures = analysis::read_published(*root, diagnostics);
     REQUIRE_MESSAGE(figures, diagnostics.to_string());
-    return *figures;
+    return figures->figures;
 }
 
 constexpr const char* sample = R"({

@@ -1,12 +1,13 @@
-// Published event counts: each row of tests/reference/mechanism-counts.json, to the unit, and what
-// the RFC's cover letter says in words. Every message names the source.
+// Published event counts: each row of scenarios/published/send-fd-counts.json, to the unit, and
+// what the RFC's cover letter says in words. Every message names the source.
 
+#include "analysis/published.h"
+#include "analysis/validate.h"
 #include "models/uring/node_cache.h"
 #include "models/uring/ring.h"
 #include "models/uring/syscalls.h"
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 
 #include <map>
 #include <string>
@@ -15,45 +16,8 @@
 #include "support.h"
 
 using namespace uringsim;
-using nlohmann::json;
 
 namespace {
-
-std::string scenario_path(const std::string& name) {
-    const auto own = tests::test_folder() / "reference" / (name + ".json");
-    return std::filesystem::exists(own) ? own.string() : name;
-}
-
-scenarios::ParameterOverrides parameters_of(const json& row) {
-    scenarios::ParameterOverrides parameters;
-    for (const auto& [name, value] : row.at("parameters").items()) {
-        parameters.emplace_back(name, value.dump());
-    }
-    return parameters;
-}
-
-/// Rows share runs; a run is known by its scenario, parameters and design.
-const scenarios::Result& run_of(const json& row) {
-    static std::map<std::string, scenarios::Result> done;
-    const std::string key = row.at("scenario").get<std::string>() + row.at("parameters").dump() +
-                            row.at("design").get<std::string>();
-    const auto found = done.find(key);
-    if (found != done.end()) {
-        return found->second;
-    }
-    auto result =
-        tests::run(scenario_path(row.at("scenario")), row.at("design"), parameters_of(row));
-    return done.emplace(key, std::move(result)).first->second;
-}
-
-std::string snapshots_of(const scenarios::Result& result) {
-    std::string text;
-    for (const scenarios::SnapshotResult& snapshot : result.snapshots) {
-        text += text.empty() ? "" : "/";
-        text += std::to_string(snapshot.cached);
-    }
-    return text;
-}
 
 std::uint64_t in_phase(const scenarios::Result& result, const std::string& phase,
                        const std::string& counter) {
@@ -63,36 +27,21 @@ std::uint64_t in_phase(const scenarios::Result& result, const std::string& phase
     return scenarios::counter_value(found->counters, counter);
 }
 
-void check_row(const json& row) {
-    const scenarios::Result& result = run_of(row);
-    const std::string counter = row.at("counter");
-    if (row.at("value").is_string()) {
-        CHECK(snapshots_of(result) == row.at("value").get<std::string>());
-        return;
-    }
-    const auto value = row.at("value").get<std::uint64_t>();
-    if (row.contains("phase")) {
-        const std::string phase = row.at("phase");
-        CHECK(in_phase(result, phase, counter) ==
-              value * result.find_phase(phase)->cycles_by_round.size());
-        return;
-    }
-    REQUIRE(models::find_counter(counter).has_value());
-    const std::uint64_t beside = row.value("of_source_ring", 0);
-    CHECK(scenarios::counter_value(result.counters, counter) == value + beside);
-}
-
 } // namespace
 
 TEST_CASE("published counts hold to the unit") {
-    const json reference =
-        json::parse(tests::read_file(tests::test_folder() / "reference" / "mechanism-counts.json"));
-    REQUIRE(reference.at("rows").size() == 36);
-    for (const json& row : reference.at("rows")) {
-        INFO(row.at("workload").get<std::string>(), " on ", row.at("design").get<std::string>(),
-             ": ", row.at("counter").get<std::string>(),
-             "; source: ", reference.at("citation").get<std::string>());
-        check_row(row);
+    scenarios::Diagnostics diagnostics;
+    auto files = analysis::load_published_files(tests::library(), diagnostics);
+    std::erase_if(files, [](const auto& file) { return file.source != "send-fd-counts"; });
+    REQUIRE(files.size() == 1);
+    const auto validation = analysis::validate(tests::library(), files, 2, diagnostics);
+    INFO(diagnostics.to_string());
+    REQUIRE(validation);
+    CHECK(validation->total.counts == 46);
+    CHECK(validation->total.counts_exact == 46);
+    for (const analysis::ValidatedFigure& cell : validation->figures) {
+        INFO(cell.figure.id, " on ", cell.figure.design, "; source: ", cell.figure.citation);
+        CHECK(cell.simulated == cell.figure.value);
     }
 }
 
@@ -100,7 +49,7 @@ TEST_CASE("each cycle of a reuse run counts the same, one by one") {
     // Source: as above, "each later cycle".
     std::uint64_t before = 0;
     for (const char* rounds : {"1", "2", "3"}) {
-        const auto result = tests::run(scenario_path("reuse"), "linux-6.18", {{"rounds", rounds}});
+        const auto result = tests::run("reuse-counted", "linux-6.18", {{"rounds", rounds}});
         const std::uint64_t misses = in_phase(result, "cycle", "node_cache_miss");
         CHECK(misses - before == 3968);
         before = misses;
@@ -135,7 +84,7 @@ TEST_CASE("published sizes: node 24 bytes in a slot of 32, 128 a slab; arrays of
 
 TEST_CASE("8192 slots prefill 4096 nodes and fall through to bulk for the remainder") {
     // Source: cover letter of the RFC, "Testing".
-    const auto result = tests::run(scenario_path("register-fill-unregister"), "rfc-0001+0002+0003",
+    const auto result = tests::run("register-fill-unregister", "rfc-0001+0002+0003",
                                    {{"slots", "8192"}, {"installs", "8192"}});
     CHECK(in_phase(result, "registration", "prefill_objects") == 4096);
     CHECK(in_phase(result, "fill", "node_cache_hit") == 8192 - 128);
@@ -146,7 +95,7 @@ TEST_CASE("8192 slots prefill 4096 nodes and fall through to bulk for the remain
 
 TEST_CASE("the opt-in design prefills exactly where the registration asks for it") {
     // Source: cover letter of the RFC, the alternative to patch 0003.
-    const auto asked = tests::run(scenario_path("register-fill-unregister"), "rfc-opt-in");
+    const auto asked = tests::run("register-fill-unregister", "rfc-opt-in");
     CHECK(in_phase(asked, "registration", "prefill_objects") == 4096);
     CHECK(in_phase(asked, "fill", "node_cache_miss") == 0);
     CHECK(in_phase(asked, "fill", "new_slabs") == 0);

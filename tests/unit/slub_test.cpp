@@ -30,10 +30,12 @@ class Bench {
   public:
     explicit Bench(std::uint32_t bytes, std::uint32_t cpus_seen = 2, bool shuffled = false)
         : engine_(std::make_unique<models::Kernel>(models::Design{}, tests::machine_of(2), 1))
-        , pages_(2)
-        , cache_(std::make_unique<Slub>("test", bytes, false,
-                                        Slub::Environment{cpus_seen, 2, pages_, 7, shuffled},
-                                        all_counters)) {}
+        , pages_(2) {
+        design_.slab_freelist_random = shuffled;
+        cache_ = std::make_unique<Slub>(
+            models::SlabCacheSpec{"test", bytes, false, all_counters},
+            models::SlabEnvironment{cpus_seen, 2, pages_, 7, design_});
+    }
 
     Slub& cache() { return *cache_; }
     models::PageAllocator& pages() { return pages_; }
@@ -57,6 +59,7 @@ class Bench {
   private:
     std::unique_ptr<models::Kernel> engine_;
     models::PageAllocator pages_;
+    models::Design design_;
     std::unique_ptr<Slub> cache_;
 };
 

@@ -1,7 +1,6 @@
-#include "models/uring/request.h"
+#include "models/uring/request/free_list.h"
 
 #include "models/counters.h"
-#include "models/mechanisms.h"
 #include "models/primitives.h"
 
 #include <array>
@@ -14,13 +13,14 @@ constexpr std::size_t alloc_batch = 8; // IO_REQ_ALLOC_BATCH
 
 } // namespace
 
-Request* FreeListRequests::alloc(sim::Cpu& cpu) {
+Request* FreeListRequests::alloc(sim::Cpu& cpu, const RequestUse& use) {
     if (free_.empty() && !refill(cpu)) {
         return nullptr;
     }
     Request& request = *free_.back();
     free_.pop_back();
     cpu.touch(request.lines);
+    request.use = use;
     return &request;
 }
 
@@ -43,7 +43,7 @@ bool FreeListRequests::refill(sim::Cpu& cpu) {
     return got > 0;
 }
 
-void FreeListRequests::free(sim::Cpu& /*cpu*/, Request& request) {
+void FreeListRequests::free(sim::Cpu& /*cpu*/, Request& request, bool /*at_once*/) {
     free_.push_back(&request);
 }
 

@@ -1,0 +1,75 @@
+// How requests leave the submission: the parts of Ring that differ between the request designs.
+
+#include "models/kernel.h"
+#include "models/mechanisms.h"
+#include "models/primitives.h"
+#include "models/uring/ring.h"
+
+#include <cerrno>
+
+namespace uringsim::models {
+
+RequestUse request_use(const Sqe& sqe) {
+    // irq_comp and stack_req of the 2020 patches: no opcode has both.
+    const bool interrupt = sqe.completes == Completes::interrupt;
+    return {.interrupt = interrupt, .on_stack = sqe.opcode == Opcode::nop && !interrupt};
+}
+
+void Ring::done(sim::Cpu& cpu, Request& request) {
+    if (kernel_.design().request_completion == RequestCompletion::single) {
+        complete_one(cpu, request, true);
+    } else {
+        completed_.push_back(&request);
+    }
+}
+
+void Ring::defer(sim::Cpu& cpu, Request& request) {
+    Request* later = requests_->leave_submitter(cpu, request);
+    if (later == nullptr) {
+        request.res = -ENOMEM; // nothing to carry on with: all that is left is to say so
+        complete_one(cpu, request, true);
+        return;
+    }
+    if (later->sqe.completes == Completes::worker) {
+        kernel_.io_wq().punt(cpu, *this, *later);
+        return;
+    }
+    const sim::Cycles delay = kernel_.machine().cycles_of_us(later->sqe.delay_us);
+    kernel_.interrupts().raise(cpu, *this, *later, cpu.now() + delay);
+}
+
+void Ring::complete_later(sim::Cpu& cpu, Request& request) {
+    complete_one(cpu, request, false);
+}
+
+void Ring::complete_one(sim::Cpu& cpu, Request& request, bool at_once) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::completion));
+    {
+        const sim::LockGuard guard(completion_lock_, cpu);
+        complete(cpu, request);
+    }
+    free_request(cpu, request, at_once);
+    wake_cq(cpu);
+}
+
+void Ring::put_references(sim::Cpu& cpu) const {
+    // One reference is the submission's, the other the completion's.
+    constexpr std::uint32_t references = 2;
+    switch (kernel_.design().request_refcount) {
+    case RequestRefcount::none:
+        return;
+    case RequestRefcount::plain:
+        cpu.charge(id(Primitive::request_refcount_plain), references);
+        return;
+    case RequestRefcount::atomic:
+        cpu.charge(id(Primitive::request_refcount_atomic), references);
+        return;
+    }
+}
+
+bool Ring::take_interrupts(sim::Cpu& cpu, bool wait) {
+    Interrupts& interrupts = kernel_.interrupts();
+    return interrupts.take(cpu, wait && interrupts.outstanding(cpu, *this));
+}
+
+} // namespace uringsim::models
