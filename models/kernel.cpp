@@ -169,17 +169,19 @@ sim::Cpu& Kernel::exit_cpu(const sim::Cpu& closer) {
 
 UringTask* Kernel::current(const sim::Cpu& cpu) {
     sim::Task* task = cpu.current();
-    if (task == nullptr || task->task_id() == kworker_task) {
-        return nullptr;
-    }
-    const std::size_t index = sim::index_of(task->task_id());
+    const bool program = task != nullptr && task->task_id() != kworker_task;
+    return program ? &uring_task(*task) : nullptr;
+}
+
+UringTask& Kernel::uring_task(sim::Task& task) {
+    const std::size_t index = sim::index_of(task.task_id());
     if (uring_tasks_.size() <= index) {
         uring_tasks_.resize(index + 1);
     }
     if (!uring_tasks_[index]) {
-        uring_tasks_[index] = std::make_unique<UringTask>(*task);
+        uring_tasks_[index] = std::make_unique<UringTask>(task);
     }
-    return uring_tasks_[index].get();
+    return *uring_tasks_[index];
 }
 
 void Kernel::task_exits(sim::Task& task) {

@@ -258,7 +258,9 @@ sim::Step ProgramTask::run_batches(sim::Cpu& cpu, std::size_t index,
     case Stage::enter:
         return enter_stage(cpu, batch);
     case Stage::reap_source:
-        return reap_own(cpu, own, expect, target.has_value());
+        return reap_own(cpu, own, expect, target ? run_.rings[*target] : nullptr);
+    case Stage::flush_target:
+        return flush_target(cpu, ring(*target));
     case Stage::reap_target:
         return reap_messages(cpu, ring(*target));
     case Stage::sleeping:
@@ -287,7 +289,7 @@ sim::Step ProgramTask::enter_stage(sim::Cpu& cpu, const Batch& batch) {
 }
 
 sim::Step ProgramTask::reap_own(sim::Cpu& cpu, models::Ring& own, const Expect& expect,
-                                bool messages) {
+                                models::Ring* target) {
     messages_ = 0;
     const auto& program_op = spec_.program[pc_].op;
     const auto* send = std::get_if<op::SendFd>(&program_op);
@@ -306,7 +308,7 @@ sim::Step ProgramTask::reap_own(sim::Cpu& cpu, models::Ring& own, const Expect& 
         }
         if (!batch_messages_.empty()) {
             record_sent(cpu, *cqe);
-        } else if (messages && cqe->res >= 0 && !silent) {
+        } else if (target != nullptr && cqe->res >= 0 && !silent) {
             ++messages_;
         }
         if (cqe->res >= 0 && !phases_.empty() && phases_.back().measured) {
@@ -315,10 +317,22 @@ sim::Step ProgramTask::reap_own(sim::Cpu& cpu, models::Ring& own, const Expect& 
     }
     if (messages_ > 0) {
         stage_ = Stage::reap_target;
+        if (target != nullptr && run_.kernel.design().msg_plain == models::MsgPlain::overflow) {
+            enter_.begin(*target, {0, 0, true});
+            stage_ = Stage::flush_target;
+        }
         return sim::Step::ready();
     }
     done_ += in_batch_;
     stage_ = Stage::idle;
+    return sim::Step::ready();
+}
+
+/// Where messages wait on the overflow list, liburing sees IORING_SQ_TASKRUN and enters before it reads.
+sim::Step ProgramTask::flush_target(sim::Cpu& cpu, models::Ring& /*target*/) {
+    if (enter_.step(cpu, run_.kernel, *this) == models::EnterCall::Progress::done) {
+        stage_ = Stage::reap_target;
+    }
     return sim::Step::ready();
 }
 

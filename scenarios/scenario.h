@@ -197,7 +197,8 @@ enum class Quantity : std::uint8_t {
 /// True for what belongs to no single ring.
 constexpr bool is_global(Quantity quantity) {
     return quantity == Quantity::rings_alive || quantity == Quantity::pins ||
-           quantity == Quantity::pages_accounted || quantity >= Quantity::requests_cached;
+           quantity == Quantity::pages_accounted || quantity == Quantity::requests_cached ||
+           quantity == Quantity::requests_available;
 }
 /// Stops the run where a quantity differs. `ring` is ignored for those that are global.
 struct Assert { std::size_t ring; Quantity quantity; std::uint64_t equals; };

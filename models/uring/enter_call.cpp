@@ -17,7 +17,7 @@ void EnterCall::begin(Ring& ring, const Args& args) {
 EnterCall::Progress EnterCall::step(sim::Cpu& cpu, Kernel& kernel, sim::Task& task) {
     switch (stage_) {
     case Stage::entry:
-        return enter(cpu, kernel);
+        return enter(cpu, kernel, task);
     case Stage::submit:
         return submit(cpu, task);
     case Stage::flush:
@@ -45,9 +45,9 @@ EnterCall::Progress EnterCall::go(Stage stage) {
     return Progress::more;
 }
 
-EnterCall::Progress EnterCall::enter(sim::Cpu& cpu, Kernel& kernel) {
+EnterCall::Progress EnterCall::enter(sim::Cpu& cpu, Kernel& kernel, sim::Task& task) {
     const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
-    self_ = kernel.current(cpu);
+    self_ = &kernel.uring_task(task);
     self_->task.in_kernel = true;
     cpu.charge(id(Primitive::syscall_enter));
     cpu.touch(kernel.code(cpu).submit);

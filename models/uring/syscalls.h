@@ -54,7 +54,7 @@ class EnterCall {
         leave
     };
 
-    Progress enter(sim::Cpu& cpu, Kernel& kernel);
+    Progress enter(sim::Cpu& cpu, Kernel& kernel, sim::Task& task);
     Progress submit(sim::Cpu& cpu, const sim::Task& task);
     Progress flush(sim::Cpu& cpu, const Kernel& kernel);
     Progress before_wait(const Kernel& kernel);
