@@ -3,7 +3,7 @@
 #include "models/counters.h"
 #include "models/mechanisms.h"
 #include "models/primitives.h"
-#include "models/uring/message_worker.h"
+#include "models/uring/msg_punt.h"
 #include "models/uring/ring_exit.h"
 
 #include <algorithm>
@@ -169,8 +169,10 @@ sim::Cpu& Kernel::exit_cpu(const sim::Cpu& closer) {
 
 UringTask* Kernel::current(const sim::Cpu& cpu) {
     sim::Task* task = cpu.current();
-    const bool program = task != nullptr && task->task_id() != kworker_task;
-    return program ? &uring_task(*task) : nullptr;
+    if (task == nullptr || task->task_id() == kworker_task) {
+        return nullptr;
+    }
+    return &uring_task(*task);
 }
 
 UringTask& Kernel::uring_task(sim::Task& task) {
@@ -200,7 +202,7 @@ void Kernel::task_exits(sim::Task& task) {
 void Kernel::punt(sim::Cpu& cpu, const MessageIssue& issue) {
     cpu.charge(id(Primitive::io_wq_punt));
     cpu.count(id(Counter::msg_punted));
-    exits_.push_back(std::make_unique<MessageWorker>(*this, issue, kworker_task, exit_cpu(cpu)));
+    exits_.push_back(std::make_unique<MessagePunt>(*this, issue, kworker_task, exit_cpu(cpu)));
     wake_up_state(cpu, *exits_.back());
 }
 

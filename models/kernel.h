@@ -117,8 +117,7 @@ class Kernel {
 
     /// The io_uring side of the task that runs on a CPU; nullptr when none does.
     UringTask* current(const sim::Cpu& cpu);
-
-    /// The io_uring side of a task, made on first use.
+    /// The io_uring side of a program's task.
     UringTask& uring_task(sim::Task& task);
 
     /// The task exits: it runs what task_work it has, and messages to its rings fail from now on.

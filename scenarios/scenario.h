@@ -189,7 +189,7 @@ enum class Quantity : std::uint8_t {
     buffers_installed,
     pins,            ///< segments of all rings' buffers
     pages_accounted, ///< against RLIMIT_MEMLOCK
-    requests_cached,   ///< in the per-CPU caches
+    requests_cached,    ///< in the per-CPU caches
     requests_available, ///< of those, on alloc lists
     local_work,
     taskrun
@@ -218,8 +218,9 @@ using Any = std::variant<CreateRing, EnableRing, CloseRing, RegisterFiles, Regis
                          RegisterFileAllocRange, UnregisterFiles, UpdateFiles, RemoveFiles, Nop,
                          SendFd, SendData, Submit, Reap, Poll, EndPoll, Sleep, SetRlimitNofile,
                          RegisterBuffers, UpdateBuffers, UnregisterBuffers, CloneBuffers,
-                         SetRlimitMemlock, FailAlloc, Shrink, CpuHotplug, SlabCycle, Assert, Snapshot, RepeatBegin, RepeatEnd, PhaseBegin, PhaseEnd,
-                         Receive, Pace, LoopBegin, LoopEnd>;
+                         SetRlimitMemlock, FailAlloc, Shrink, CpuHotplug, SlabCycle, Assert,
+                         Snapshot, RepeatBegin, RepeatEnd, PhaseBegin, PhaseEnd, Receive, Pace,
+                         LoopBegin, LoopEnd>;
 
 } // namespace op
 

@@ -207,7 +207,7 @@ void Cpu::park(Step step) {
     task.waiting_since_ = now_;
     task.state_ = step.kind == Step::Kind::done ? Task::State::done : Task::State::waiting;
     if (step.kind == Step::Kind::sleep) {
-        engine_->schedule_task(task, step.until, true);
+        engine_->schedule_task(task, step.until);
     }
 }
 

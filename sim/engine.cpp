@@ -20,16 +20,15 @@ void Engine::wake(Task& task, Cycles at) {
         return;
     }
     if (task.pending()) {
-        if (!task.by_timer_ || task.wakes_at_ <= at) {
+        if (task.wakes_at_ <= at) {
             return;
         }
         queue_.cancel(task);
     }
-    schedule_task(task, at, false);
+    schedule_task(task, at);
 }
 
-void Engine::schedule_task(Task& task, Cycles at, bool by_timer) {
-    task.by_timer_ = by_timer;
+void Engine::schedule_task(Task& task, Cycles at) {
     task.wakes_at_ = at;
     queue_.schedule(task, at);
 }

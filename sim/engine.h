@@ -57,7 +57,7 @@ class Engine {
     void cancel(Event& event) { queue_.cancel(event); }
 
     /// Makes a waiting task runnable at `at`; one that sleeps until later wakes before its time.
-    /// Nothing happens to a task that is not waiting, that has been woken, or whose timer is earlier.
+    /// Nothing happens to a task that is not waiting, or that wakes earlier anyway.
     void wake(Task& task, Cycles at);
 
     /// Somebody acted on shared state at a time before it was last changed.
@@ -78,7 +78,7 @@ class Engine {
 
   private:
     friend class Cpu;
-    void schedule_task(Task& task, Cycles at, bool by_timer);
+    void schedule_task(Task& task, Cycles at);
 
     EngineConfig config_;
     CostTable costs_;

@@ -74,7 +74,6 @@ class Task : public Event {
     State state_ = State::waiting;
     Cycles waiting_since_ = 0;
     Cycles wakes_at_ = 0; ///< while its wake-up is pending
-    bool by_timer_ = false; ///< the pending wake-up is its own timer
     bool movable_ = false;
 };
 

@@ -64,17 +64,14 @@ void TaskStruct::run_one(sim::Cpu& cpu) {
 
 bool wake_up_state(sim::Cpu& cpu, sim::Task& task) {
     const sim::MechanismScope scope(cpu, id(Mechanism::wakeup));
-    const bool priced = cpu.engine().idle().enabled();
-    const bool asleep = task.asleep(cpu.now());
-    if (priced) {
-        const bool interrupt = asleep && needs_interrupt(task.cpu(), cpu.now());
-        cpu.charge(id(asleep ? Primitive::wake_task : Primitive::wake_check));
-        if (interrupt) {
-            send_interrupt(cpu);
-        }
-    }
-    if (!asleep) {
+    if (!task.asleep(cpu.now())) {
+        cpu.charge(id(Primitive::wake_check));
         return false;
+    }
+    const bool interrupt = needs_interrupt(task.cpu(), cpu.now());
+    cpu.charge(id(Primitive::wake_task));
+    if (interrupt) {
+        send_interrupt(cpu);
     }
     cpu.count(id(Counter::wakeups));
     cpu.engine().wake(task, cpu.now());

@@ -53,8 +53,7 @@ class TaskStruct {
 
 /// wake_up_state: wakes a task that sleeps, at the waker's cost; true when it did.
 /// Source: try_to_wake_up, ttwu_queue, kernel/sched/core.c (6.12). A CPU that polls its idle task's
-/// flag, or is still on its way to the idle task, needs no interrupt. On a machine without idle states
-/// waking costs nothing, as there is nothing known of what it takes.
+/// flag, or is still on its way to the idle task, needs no interrupt.
 bool wake_up_state(sim::Cpu& cpu, sim::Task& task);
 
 } // namespace uringsim::models

@@ -17,7 +17,8 @@ void EnterCall::begin(Ring& ring, const Args& args) {
 EnterCall::Progress EnterCall::step(sim::Cpu& cpu, Kernel& kernel, sim::Task& task) {
     switch (stage_) {
     case Stage::entry:
-        return enter(cpu, kernel, task);
+        self_ = &kernel.uring_task(task);
+        return enter(cpu, kernel);
     case Stage::submit:
         return submit(cpu, task);
     case Stage::flush:
@@ -45,9 +46,8 @@ EnterCall::Progress EnterCall::go(Stage stage) {
     return Progress::more;
 }
 
-EnterCall::Progress EnterCall::enter(sim::Cpu& cpu, Kernel& kernel, sim::Task& task) {
+EnterCall::Progress EnterCall::enter(sim::Cpu& cpu, Kernel& kernel) {
     const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
-    self_ = &kernel.uring_task(task);
     self_->task.in_kernel = true;
     cpu.charge(id(Primitive::syscall_enter));
     cpu.touch(kernel.code(cpu).submit);
@@ -187,7 +187,7 @@ EnterCall::Progress EnterCall::look(sim::Cpu& cpu) {
         return go(Stage::leave);
     }
     if (ring_->take_interrupts(cpu, true)) {
-        return Progress::more;
+        return Progress::more; // one came in, or was waited for: look again
     }
     if (cq.loss_unreported()) {
         // It does not sleep; the loss is told to whoever neither submitted nor finds a CQE.
@@ -208,9 +208,7 @@ EnterCall::Progress EnterCall::announce(sim::Cpu& cpu, sim::Task& task) {
     const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
     missing_ = wanted_ - std::min(wanted_, ring_->cq().ready());
     ring_->start_wait(task, wanted_);
-    if (cpu.engine().idle().enabled()) {
-        cpu.charge(id(Primitive::cqring_wait));
-    }
+    cpu.charge(id(Primitive::cqring_wait));
     return go(Stage::last_look);
 }
 

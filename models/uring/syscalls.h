@@ -54,7 +54,7 @@ class EnterCall {
         leave
     };
 
-    Progress enter(sim::Cpu& cpu, Kernel& kernel, sim::Task& task);
+    Progress enter(sim::Cpu& cpu, Kernel& kernel);
     Progress submit(sim::Cpu& cpu, const sim::Task& task);
     Progress flush(sim::Cpu& cpu, const Kernel& kernel);
     Progress before_wait(const Kernel& kernel);
@@ -75,7 +75,7 @@ class EnterCall {
     Stage after_work_ = Stage::before_wait;
     LocalWork::Run run_;
     std::uint32_t to_consume_ = 0; ///< SQEs that were in the SQ at the start, at most to_submit
-    bool begun_ = false; ///< the submission has begun
+    bool begun_ = false; ///< the submission
     std::uint32_t submitted_ = 0;
     std::uint32_t wanted_ = 0;
     std::uint32_t missing_ = 0;

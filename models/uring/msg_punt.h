@@ -10,9 +10,9 @@ class Kernel;
 /// A worker of io-wq that carries out one message which could not be issued inline. It waits for
 /// the lock, and the request completes in the task that submitted it. Source: io_queue_async,
 /// io_wq_submit_work, io_uring/io_uring.c (6.12).
-class MessageWorker final : public sim::Task {
+class MessagePunt final : public sim::Task {
   public:
-    MessageWorker(Kernel& kernel, const MessageIssue& issue, sim::TaskId id, sim::Cpu& cpu);
+    MessagePunt(Kernel& kernel, const MessageIssue& issue, sim::TaskId id, sim::Cpu& cpu);
 
     sim::Step step(sim::Cpu& cpu) override;
 

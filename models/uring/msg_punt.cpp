@@ -1,4 +1,4 @@
-#include "models/uring/message_worker.h"
+#include "models/uring/msg_punt.h"
 
 #include "models/kernel.h"
 #include "models/mechanisms.h"
@@ -6,7 +6,7 @@
 
 namespace uringsim::models {
 
-MessageWorker::MessageWorker(Kernel& kernel, const MessageIssue& issue, sim::TaskId id, sim::Cpu& cpu)
+MessagePunt::MessagePunt(Kernel& kernel, const MessageIssue& issue, sim::TaskId id, sim::Cpu& cpu)
     : Task("io-wq", id, cpu)
     , kernel_(kernel)
     , issue_(issue) {
@@ -14,7 +14,7 @@ MessageWorker::MessageWorker(Kernel& kernel, const MessageIssue& issue, sim::Tas
     issue_.stage = 0;
 }
 
-sim::Step MessageWorker::step(sim::Cpu& cpu) {
+sim::Step MessagePunt::step(sim::Cpu& cpu) {
     const sim::MechanismScope scope(cpu, id(Mechanism::io_wq));
     if (issued_) {
         issue_.source->finish_punted(cpu, *issue_.request, result_);
