@@ -211,7 +211,7 @@ void check_messages(const Scenario& scenario, const RunState& run) {
     }
 #ifndef NDEBUG
     if (run.kernel.engine().causality_violations() > 0) {
-        throw RunError(fmt::format("{} locks were taken before the time of their last change",
+        throw RunError(fmt::format("{} events were planned for a time that had passed",
                                    run.kernel.engine().causality_violations()));
     }
 #endif

@@ -29,6 +29,7 @@ void Engine::wake(Task& task, Cycles at) {
 }
 
 void Engine::schedule_task(Task& task, Cycles at) {
+    check_time(at);
     task.wakes_at_ = at;
     queue_.schedule(task, at);
 }

@@ -53,21 +53,24 @@ class Engine {
     IdleModel& idle() { return idle_; }
 
     /// Plans an event. `at` must not lie before the event that is being handled.
-    void schedule(Event& event, Cycles at) { queue_.schedule(event, at); }
+    void schedule(Event& event, Cycles at) {
+        check_time(at);
+        queue_.schedule(event, at);
+    }
     void cancel(Event& event) { queue_.cancel(event); }
 
     /// Makes a waiting task runnable at `at`; one that sleeps until later wakes before its time.
     /// Nothing happens to a task that is not waiting, or that wakes earlier anyway.
     void wake(Task& task, Cycles at);
 
-    /// Somebody acted on shared state at a time before it was last changed.
-    void note_causality_violation() { ++causality_violations_; }
+    /// Events that were planned for a time before the one at which they were planned: an effect
+    /// before its cause. Counted in debug builds; always 0 in others.
     std::uint64_t causality_violations() const { return causality_violations_; }
 
     /// Handles the earliest event; there must be one.
     void run_one() {
-        const Cycles now = queue_.next_time();
-        queue_.pop().fire(now);
+        current_ = queue_.next_time();
+        queue_.pop().fire(current_);
     }
 
     /// Runs until no event is left.
@@ -79,6 +82,11 @@ class Engine {
   private:
     friend class Cpu;
     void schedule_task(Task& task, Cycles at);
+    void check_time([[maybe_unused]] Cycles at) {
+#ifndef NDEBUG
+        causality_violations_ += at < current_ ? 1 : 0;
+#endif
+    }
 
     EngineConfig config_;
     CostTable costs_;
@@ -88,6 +96,7 @@ class Engine {
     IdleModel idle_;
     std::vector<std::unique_ptr<Cpu>> cpus_;
     std::uint64_t causality_violations_ = 0;
+    Cycles current_ = 0; ///< time of the event that is being handled
 };
 
 } // namespace uringsim::sim
