@@ -34,6 +34,11 @@ void Engine::schedule_task(Task& task, Cycles at) {
     queue_.schedule(task, at);
 }
 
+// Out of line, for a debugger to stop at.
+void Engine::note_causality_violation() {
+    ++causality_violations_;
+}
+
 Cpu* Engine::idle_cpu() {
     const auto found = std::ranges::find_if(cpus_, [](const auto& cpu) { return cpu->idle(); });
     return found == cpus_.end() ? nullptr : found->get();

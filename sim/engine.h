@@ -8,6 +8,7 @@
 #include "sim/idle.h"
 #include "sim/ledger.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -63,9 +64,17 @@ class Engine {
     /// Nothing happens to a task that is not waiting, or that wakes earlier anyway.
     void wake(Task& task, Cycles at);
 
-    /// Events that were planned for a time before the one at which they were planned: an effect
-    /// before its cause. Counted in debug builds; always 0 in others.
+    /// Effects that were seen before the time at which they were made: an event planned for a time
+    /// that had passed, or a line touched by one CPU before another one that ran earlier had touched it.
+    /// Counted in debug builds; always 0 in others.
     std::uint64_t causality_violations() const { return causality_violations_; }
+    void note_causality_violation();
+
+    /// By how much at most a CPU came too late to a lock, in cycles: one with a clock ahead of its
+    /// own had taken it. It waited for that one, so this is how far the order of lock holders was
+    /// off: at most the length of a stage.
+    Cycles disorder() const { return disorder_; }
+    void note_disorder(Cycles late) { disorder_ = std::max(disorder_, late); }
 
     /// Handles the earliest event; there must be one.
     void run_one() {
@@ -96,6 +105,7 @@ class Engine {
     IdleModel idle_;
     std::vector<std::unique_ptr<Cpu>> cpus_;
     std::uint64_t causality_violations_ = 0;
+    Cycles disorder_ = 0;
     Cycles current_ = 0; ///< time of the event that is being handled
 };
 

@@ -23,6 +23,9 @@ class Lock {
   public:
     void acquire(Cpu& cpu) {
         if (cpu.now() < released_at_) {
+            if (cpu.now() < acquired_at_) {
+                cpu.engine().note_disorder(acquired_at_ - cpu.now());
+            }
             ++contended_;
             waited_ += released_at_ - cpu.now();
             cpu.spin_until(released_at_);
@@ -93,6 +96,29 @@ class LockGuard {
   private:
     Lock& lock_;
     Cpu& cpu_;
+};
+
+/// When a piece of state that CPUs share without a lock was last changed, and by which of them: a
+/// counter, a list's head, the tail of a ring. As with a Lock, who comes to it with a clock that is
+/// behind waits, so a change is never acted upon before the time at which it was made.
+class ChangeTime {
+  public:
+    /// The state is about to be read. Its lines may be touched after this.
+    void await(Cpu& cpu) const {
+        if (by_ != cpu.id()) {
+            cpu.spin_until(at_);
+        }
+    }
+    /// The state is about to be changed, by what is found in it.
+    void change(Cpu& cpu) {
+        await(cpu);
+        by_ = cpu.id();
+        at_ = cpu.now();
+    }
+
+  private:
+    std::uint16_t by_ = 0;
+    Cycles at_ = 0;
 };
 
 /// Tasks that wait for something, woken in the order in which they came.

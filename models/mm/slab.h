@@ -4,6 +4,7 @@
 #include "models/design.h"
 #include "models/mm/page_allocator.h"
 #include "sim/cpu.h"
+#include "sim/sync.h"
 
 #include <boost/intrusive/list.hpp>
 
@@ -52,6 +53,7 @@ struct Slab {
     KmemCache* cache = nullptr;
     PageBlock* pages = nullptr;
     std::vector<Object> objects;
+    sim::ChangeTime freelist_changed;
     Object* freelist = nullptr; ///< free objects that no CPU has claimed
     std::uint32_t free = 0;     ///< how many those are
     std::uint32_t slot_bytes = 0; ///< distance between objects

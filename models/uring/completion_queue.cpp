@@ -41,9 +41,11 @@ bool CompletionQueue::post(sim::Cpu& cpu, Cqe cqe) {
 }
 
 void CompletionQueue::store(sim::Cpu& cpu, Cqe cqe) {
+    indices_changed_.await(cpu);
     const std::uint32_t index = tail_++ & (entries_ - 1);
     cqes_[index] = cqe;
     cpu.touch(ring_.line_at(ring_header_bytes + std::uint64_t{index} * cqe_bytes()));
+    indices_changed_.change(cpu); // the tail goes out last
 }
 
 bool CompletionQueue::add_overflow(sim::Cpu& cpu, Cqe cqe) {
@@ -53,6 +55,7 @@ bool CompletionQueue::add_overflow(sim::Cpu& cpu, Cqe cqe) {
     if (memory == nullptr) {
         return false;
     }
+    overflow_changed_.change(cpu);
     push_entry(cqe, *memory);
     cpu.count(id(Counter::cqe_overflowed));
     return true;
@@ -72,6 +75,7 @@ KmemCache& CompletionQueue::entry_cache() {
 void CompletionQueue::append_entry(sim::Cpu& cpu, const Cqe& cqe, Object& memory) {
     const sim::MechanismScope scope(cpu, id(Mechanism::overflow));
     cpu.charge(id(Primitive::msg_overflow_add));
+    overflow_changed_.change(cpu);
     cpu.touch(list_line_);
     cpu.touch(memory.line());
     push_entry(cqe, memory);
@@ -87,6 +91,7 @@ void CompletionQueue::free_entry(sim::Cpu& cpu, Object& memory) {
 void CompletionQueue::flush_overflow(sim::Cpu& cpu) {
     const sim::MechanismScope scope(cpu, id(Mechanism::overflow));
     if (!overflow_.empty()) {
+        overflow_changed_.change(cpu);
         cpu.touch(list_line_);
     }
     while (!overflow_.empty() && ready() < entries_) {
@@ -102,10 +107,12 @@ void CompletionQueue::flush_overflow(sim::Cpu& cpu) {
 }
 
 std::optional<Cqe> CompletionQueue::reap(sim::Cpu& cpu) {
+    indices_changed_.await(cpu);
     if (ready() == 0) {
         return std::nullopt;
     }
     const sim::MechanismScope scope(cpu, id(Mechanism::user));
+    indices_changed_.change(cpu);
     const std::uint32_t index = head_++ & (entries_ - 1);
     cpu.charge(id(Primitive::cqe_reap));
     cpu.touch(ring_.line_at(ring_header_bytes + std::uint64_t{index} * cqe_bytes()));

@@ -217,6 +217,7 @@ class Ring final : public RsrcOwner {
         std::uint32_t wanted;
     };
     std::vector<Waiter> waiters_;
+    sim::ChangeTime wait_changed_;
     sim::Line wait_line_; ///< cq_wait_nr and the wait queue's head
     std::uint32_t cq_wait_nr_ = nobody_waits;
     UringTask* submitter_ = nullptr;

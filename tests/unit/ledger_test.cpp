@@ -24,6 +24,9 @@ scenarios::ParameterOverrides short_run(const scenarios::Scenario& scenario) {
                      {"rounds", std::to_string(std::max<std::int64_t>(found->min, 2))}};
 }
 
+/// The order of lock holders may be off by one stage of straight-line code.
+constexpr std::int64_t most_disorder = 10'000;
+
 void check_sums(const scenarios::Result& result) {
     std::map<std::string, sim::Cycles> sums;
     for (const scenarios::LedgerRow& row : result.ledger) {
@@ -46,6 +49,7 @@ TEST_CASE("ledger rows sum to each phase's cycles, on every shipped scenario and
             INFO(name, " on ", design);
             const scenarios::Result result = tests::run(name, design, parameters);
             check_sums(result);
+            CHECK(result.lock_disorder_cycles < most_disorder);
         }
     }
 }
