@@ -233,7 +233,7 @@ Result replay(const Scenario& scenario, const models::Design& design,
         const auto id = static_cast<sim::TaskId>(tasks.size() + 1);
         tasks.push_back(
             std::make_unique<ProgramTask>(run, spec, id, kernel.engine().cpu(spec.cpu)));
-        kernel.engine().wake(*tasks.back(), machine.cycles_of_us(spec.starts_us));
+        kernel.engine().wake(*tasks.back(), 0);
     }
     try {
         kernel.engine().run();

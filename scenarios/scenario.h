@@ -243,7 +243,6 @@ struct TaskSpec {
     std::uint16_t cpu = 0;
     bool pinned = true; ///< false: it moves to an idle CPU when something else wants its own
     std::vector<Instruction> program;
-    std::int64_t starts_us = 0; ///< a program starts its threads one after the other
 };
 
 /// A parameter as declared, with the value of this run.

@@ -169,7 +169,6 @@ constexpr std::int64_t max_ring_entries = 32768;
 constexpr std::int64_t max_cq_entries = 65536;
 constexpr std::int64_t max_cpu = 1023;
 constexpr std::int64_t max_instances = 64;
-constexpr std::int64_t instance_start_us = 50; // to make a thread and set up its ring; assumed
 
 /// Reads the blocks of a program into flat instructions.
 class ProgramReader {
@@ -460,7 +459,6 @@ void read_instances(const JsonNode* program, ValueReader& values, const TaskSpec
             task.name = fmt::format("{}-{}", spec.name, i + 1);
         }
         task.cpu = static_cast<std::uint16_t>(spec.cpu + i);
-        task.starts_us = std::int64_t{i} * instance_start_us;
         values.set_instance(i, instances);
         if (program != nullptr) {
             ProgramReader(values, task.program).block(*program, std::nullopt);
