@@ -129,6 +129,7 @@ Kernel::~Kernel() {
 
 void Kernel::boot() {
     sim::Cpu& cpu = engine_.cpu(engine_.cpus() - 1);
+    const sim::InitialState initial(cpu);
     // Whoever shares a size class has left partly filled slabs behind; a cache of its own is empty.
     const bool shared = design_.node_slab_kind == NodeSlab::kmalloc || !design_.slab_nomerge;
     if (shared) {

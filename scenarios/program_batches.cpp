@@ -56,7 +56,9 @@ sim::Step ProgramTask::run_batches(sim::Cpu& cpu, std::size_t index,
     case Stage::enter:
         return enter_stage(cpu, batch);
     case Stage::reap_source:
-        return reap_own(cpu, own, expect, target.has_value());
+        return reap_own(cpu, own, expect, target ? run_.rings[*target] : nullptr);
+    case Stage::flush_target:
+        return flush_target(cpu, ring(*target));
     case Stage::reap_target:
         return reap_messages(cpu, ring(*target));
     case Stage::sleeping:
@@ -85,7 +87,7 @@ sim::Step ProgramTask::enter_stage(sim::Cpu& cpu, const Batch& batch) {
 }
 
 sim::Step ProgramTask::reap_own(sim::Cpu& cpu, models::Ring& own, const Expect& expect,
-                                bool messages) {
+                                models::Ring* target) {
     messages_ = 0;
     const auto& program_op = spec_.program[pc_].op;
     const auto* send = std::get_if<op::SendFd>(&program_op);
@@ -105,7 +107,7 @@ sim::Step ProgramTask::reap_own(sim::Cpu& cpu, models::Ring& own, const Expect& 
         }
         if (!batch_messages_.empty()) {
             record_sent(cpu, *cqe);
-        } else if (messages && cqe->res >= 0 && !silent) {
+        } else if (target != nullptr && cqe->res >= 0 && !silent) {
             ++messages_;
         }
         succeeded += cqe->res >= 0 ? 1 : 0;
@@ -113,6 +115,10 @@ sim::Step ProgramTask::reap_own(sim::Cpu& cpu, models::Ring& own, const Expect& 
     count_success(succeeded);
     if (messages_ > 0) {
         stage_ = Stage::reap_target;
+        if (target != nullptr && run_.kernel.design().msg_plain == models::MsgPlain::overflow) {
+            enter_.begin(*target, {0, 0, true});
+            stage_ = Stage::flush_target;
+        }
         return sim::Step::ready();
     }
     done_ += in_batch_;
@@ -124,6 +130,14 @@ void ProgramTask::count_success(std::uint64_t requests) {
     if (!phases_.empty() && phases_.back().measured) {
         run_.counted[sim::index_of(phases_.back().id) - 1] += requests;
     }
+}
+
+/// Where messages wait on the overflow list, liburing sees IORING_SQ_TASKRUN and enters before it reads.
+sim::Step ProgramTask::flush_target(sim::Cpu& cpu, models::Ring& /*target*/) {
+    if (enter_.step(cpu, run_.kernel, *this) == models::EnterCall::Progress::done) {
+        stage_ = Stage::reap_target;
+    }
+    return sim::Step::ready();
 }
 
 sim::Step ProgramTask::reap_messages(sim::Cpu& cpu, models::Ring& target) {

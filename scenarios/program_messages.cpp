@@ -77,6 +77,7 @@ sim::Step ProgramTask::run(const op::Receive& op, sim::Cpu& cpu) {
         last_seen_ = false;
         return advance();
     }
+    own.cq().await(cpu);
     if (own.cq().ready() > 0) {
         return read_message(op, own, cpu);
     }

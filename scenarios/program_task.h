@@ -92,7 +92,7 @@ class ProgramTask final : public sim::Task {
         std::uint32_t offset;
         std::uint32_t length;
     };
-    enum class Stage : std::uint8_t { idle, enter, reap_source, reap_target, sleeping };
+    enum class Stage : std::uint8_t { idle, enter, reap_source, flush_target, reap_target, sleeping };
 
     sim::Step run(const op::CreateRing& op, sim::Cpu& cpu);
     sim::Step run(const op::EnableRing& op, sim::Cpu& cpu);
@@ -146,7 +146,9 @@ class ProgramTask final : public sim::Task {
     }
     [[noreturn]] void sq_full(models::Ring& own) const;
     sim::Step enter_stage(sim::Cpu& cpu, const Batch& batch);
-    sim::Step reap_own(sim::Cpu& cpu, models::Ring& ring, const Expect& expect, bool messages);
+    sim::Step reap_own(sim::Cpu& cpu, models::Ring& ring, const Expect& expect,
+                       models::Ring* target);
+    sim::Step flush_target(sim::Cpu& cpu, models::Ring& target);
     sim::Step reap_messages(sim::Cpu& cpu, models::Ring& target);
     sim::Step next_batch(const Batch& batch);
 

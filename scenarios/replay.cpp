@@ -211,7 +211,7 @@ void check_messages(const Scenario& scenario, const RunState& run) {
     }
 #ifndef NDEBUG
     if (run.kernel.engine().causality_violations() > 0) {
-        throw RunError(fmt::format("{} locks were taken before the time of their last change",
+        throw RunError(fmt::format("{} effects were seen before the time at which they were made",
                                    run.kernel.engine().causality_violations()));
     }
 #endif
@@ -252,6 +252,7 @@ Result replay(const Scenario& scenario, const models::Design& design,
     result.machine_mhz = machine.mhz;
     result.seed = scenario.seed;
     result.fingerprint = kernel.engine().fingerprint().value();
+    result.lock_disorder_cycles = kernel.engine().disorder();
     add_configuration(result, scenario, design);
     const ResultBuilder builder(scenario, kernel, tasks);
     for (std::size_t i = 0; i < scenario.phases.size(); ++i) {

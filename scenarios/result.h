@@ -101,6 +101,9 @@ struct Result {
     std::int64_t machine_mhz = 0;
     std::uint64_t seed = 0;
     std::uint64_t fingerprint = 0;
+    /// By how much at most the order in which locks were taken was off (sim::Engine::disorder);
+    /// for tests, not written to any file.
+    std::int64_t lock_disorder_cycles = 0;
     std::vector<Setting> parameters;
     std::vector<Setting> knobs;
     std::vector<PhaseResult> phases; ///< in the order of the scenario file, parents first

@@ -51,6 +51,10 @@ void Cpu::set_phase(PhaseId phase) {
     load_account(phase, current_->task_id(), mechanism());
 }
 
+void Cpu::note_causality_violation() {
+    engine_->note_causality_violation();
+}
+
 void Cpu::touch_far(Line& line) {
     charge(found_far(line, 1, data_));
 }

@@ -83,8 +83,18 @@ class Cpu final : public Event {
         spend(primitive, prices_[index_of(primitive)], 1, cycles);
     }
 
-    /// Reads or writes a line: free in L1, else priced by where it is found.
+    /// Writes a line, or reads and writes it: free in L1, else priced by where it is found.
     void touch(Line& line) {
+        check_order(line, true);
+        if (!data_.touch_l1(line, 1)) {
+            touch_far(line);
+        }
+    }
+
+    /// Reads a line that others may write at the same time. It costs the same; the difference is that
+    /// whoever writes the line at an earlier time has not seen an effect of this.
+    void read(Line& line) {
+        check_order(line, false);
         if (!data_.touch_l1(line, 1)) {
             touch_far(line);
         }
@@ -92,6 +102,7 @@ class Cpu final : public Event {
 
     /// Touches a group of lines that always go together.
     void touch(LineGroup& group) {
+        check_order(group.line, true);
         TouchClocks& clocks = group.kind == LineKind::code ? code_ : data_;
         if (!clocks.touch_l1(group.line, group.weight)) {
             touch_far(group, clocks);
@@ -99,7 +110,10 @@ class Cpu final : public Event {
     }
 
     /// Writes a line whole, as one of many in sequence; the primitive that does it pays.
-    void stream(Line& line) { data_.stream(line); }
+    void stream(Line& line) {
+        check_order(line, true);
+        data_.stream(line);
+    }
 
     /// What was charged here and when, as Fingerprint defines it.
     std::uint64_t trail() const { return trail_; }
@@ -150,6 +164,7 @@ class Cpu final : public Event {
 
   private:
     friend class MechanismScope;
+    friend class InitialState;
 
     __extension__ using Wide = unsigned __int128; // the extension: gcc and clang, 64-bit targets
 
@@ -171,6 +186,20 @@ class Cpu final : public Event {
         cell.cycles += cycles;
         trail_ += Fingerprint::step(now_, price.weight);
     }
+
+    /// Debug builds: what another CPU writes later than now is not to be seen now.
+    void check_order([[maybe_unused]] Line& line, [[maybe_unused]] bool writes) {
+#ifndef NDEBUG
+        if (line.written_by != id_ && line.written_at > now_) {
+            note_causality_violation();
+        }
+        if (writes) {
+            line.written_by = id_;
+            line.written_at = initial_ ? 0 : now_;
+        }
+#endif
+    }
+    void note_causality_violation();
 
     void touch_far(Line& line);
     void touch_far(LineGroup& group, TouchClocks& clocks);
@@ -208,6 +237,7 @@ class Cpu final : public Event {
     Task* last_ = nullptr;
     Cycles slice_started_ = 0;
     bool busy_ = false;
+    bool initial_ = false;
     RunQueue run_queue_;
     std::vector<SoftIrq*> softirqs_;
 };
@@ -229,6 +259,19 @@ class MechanismScope {
   private:
     Cpu& cpu_;
     LedgerCell* before_; ///< the cells of the mechanism that was charged before
+};
+
+/// While this lives, what the CPU does makes the state that a run begins with: it is there from the
+/// beginning, whatever time the making took.
+class InitialState {
+  public:
+    explicit InitialState(Cpu& cpu) : cpu_(cpu) { cpu_.initial_ = true; }
+    ~InitialState() { cpu_.initial_ = false; }
+    InitialState(const InitialState&) = delete;
+    InitialState& operator=(const InitialState&) = delete;
+
+  private:
+    Cpu& cpu_;
 };
 
 } // namespace uringsim::sim

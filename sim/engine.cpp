@@ -52,8 +52,14 @@ void Engine::wake(Task& task, Cycles at) {
 }
 
 void Engine::schedule_task(Task& task, Cycles at) {
+    check_time(at);
     task.wakes_at_ = at;
     queue_.schedule(task, at);
+}
+
+// Out of line, for a debugger to stop at.
+void Engine::note_causality_violation() {
+    ++causality_violations_;
 }
 
 Cpu* Engine::idle_cpu() {

@@ -8,6 +8,7 @@
 #include "sim/idle.h"
 #include "sim/ledger.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -54,21 +55,32 @@ class Engine {
     IdleModel& idle() { return idle_; }
 
     /// Plans an event. `at` must not lie before the event that is being handled.
-    void schedule(Event& event, Cycles at) { queue_.schedule(event, at); }
+    void schedule(Event& event, Cycles at) {
+        check_time(at);
+        queue_.schedule(event, at);
+    }
     void cancel(Event& event) { queue_.cancel(event); }
 
     /// Makes a waiting task runnable at `at`; one that sleeps until later wakes before its time.
     /// Nothing happens to a task that is not waiting, or that wakes earlier anyway.
     void wake(Task& task, Cycles at);
 
-    /// Somebody acted on shared state at a time before it was last changed.
-    void note_causality_violation() { ++causality_violations_; }
+    /// Effects that were seen before the time at which they were made: an event planned for a time
+    /// that had passed, or a line touched by one CPU before another one that ran earlier had touched it.
+    /// Counted in debug builds; always 0 in others.
     std::uint64_t causality_violations() const { return causality_violations_; }
+    void note_causality_violation();
+
+    /// By how much at most a CPU came too late to a lock, in cycles: one with a clock ahead of its
+    /// own had taken it. It waited for that one, so this is how far the order of lock holders was
+    /// off: at most the length of a stage.
+    Cycles disorder() const { return disorder_; }
+    void note_disorder(Cycles late) { disorder_ = std::max(disorder_, late); }
 
     /// Handles the earliest event; there must be one.
     void run_one() {
-        const Cycles now = queue_.next_time();
-        queue_.pop().fire(now);
+        current_ = queue_.next_time();
+        queue_.pop().fire(current_);
     }
 
     /// Runs until no event is left.
@@ -80,6 +92,11 @@ class Engine {
   private:
     friend class Cpu;
     void schedule_task(Task& task, Cycles at);
+    void check_time([[maybe_unused]] Cycles at) {
+#ifndef NDEBUG
+        causality_violations_ += at < current_ ? 1 : 0;
+#endif
+    }
 
     EngineConfig config_;
     CostTable costs_;
@@ -89,6 +106,8 @@ class Engine {
     IdleModel idle_;
     std::vector<std::unique_ptr<Cpu>> cpus_;
     std::uint64_t causality_violations_ = 0;
+    Cycles disorder_ = 0;
+    Cycles current_ = 0; ///< time of the event that is being handled
 };
 
 } // namespace uringsim::sim

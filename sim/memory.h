@@ -15,6 +15,11 @@ struct Line {
 
     std::uint64_t fine = 0; ///< the fine clock of the CPU that touched it; 0: nobody did
     std::uint32_t coarse = 0;
+#ifndef NDEBUG
+    // The causality check goes by these.
+    Cycles written_at = 0;
+    std::uint16_t written_by = 0;
+#endif
 
     /// Where a CPU's fine clock begins: far enough from the others' that no two ever meet, so that
     /// a stamp also says whose it is.

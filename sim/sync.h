@@ -16,15 +16,16 @@ namespace uringsim::sim {
 /// over several stages (take, drop): the holder is noted, and others spin until it is gone. Holders
 /// never give up their CPU, so spinning always ends.
 ///
-/// A stage that is to take a lock which others take as well begins with it: then no CPU arrives
-/// with a clock before the last acquisition. Engine::causality_violations() counts who does.
+/// A CPU that takes the lock in the middle of a stage may come after another one whose clock is
+/// ahead of its own: it then waits for that one, so that the order may be off by a stage's length
+/// but no effect is seen before its cause.
 class Lock {
   public:
     void acquire(Cpu& cpu) {
-        if (cpu.now() < acquired_at_) {
-            cpu.engine().note_causality_violation();
-        }
         if (cpu.now() < released_at_) {
+            if (cpu.now() < acquired_at_) {
+                cpu.engine().note_disorder(acquired_at_ - cpu.now());
+            }
             ++contended_;
             waited_ += released_at_ - cpu.now();
             cpu.spin_until(released_at_);
@@ -35,7 +36,8 @@ class Lock {
 
     /// A trylock: true when it is free at this CPU's time, and it is then taken.
     bool try_acquire(Cpu& cpu) {
-        if (holder_ != nullptr || cpu.now() < released_at_) {
+        const bool came_before = cpu.now() < acquired_at_; // though it runs after
+        if (holder_ != nullptr || (cpu.now() < released_at_ && !came_before)) {
             return false;
         }
         acquire(cpu);
@@ -94,6 +96,29 @@ class LockGuard {
   private:
     Lock& lock_;
     Cpu& cpu_;
+};
+
+/// When a piece of state that CPUs share without a lock was last changed, and by which of them: a
+/// counter, a list's head, the tail of a ring. As with a Lock, who comes to it with a clock that is
+/// behind waits, so a change is never acted upon before the time at which it was made.
+class ChangeTime {
+  public:
+    /// The state is about to be read. Its lines may be touched after this.
+    void await(Cpu& cpu) const {
+        if (by_ != cpu.id()) {
+            cpu.spin_until(at_);
+        }
+    }
+    /// The state is about to be changed, by what is found in it.
+    void change(Cpu& cpu) {
+        await(cpu);
+        by_ = cpu.id();
+        at_ = cpu.now();
+    }
+
+  private:
+    std::uint16_t by_ = 0;
+    Cycles at_ = 0;
 };
 
 /// Tasks that wait for something, woken in the order in which they came.

@@ -6,6 +6,7 @@
 #include "models/mm/page_allocator.h"
 #include "models/primitives.h"
 #include "sim/cpu.h"
+#include "sim/sync.h"
 
 #include <boost/intrusive/list.hpp>
 
@@ -56,6 +57,7 @@ struct Slab {
     PageBlock* pages = nullptr;
     std::vector<Object> objects;
     sim::Line* lines = nullptr; ///< of its pages
+    sim::ChangeTime freelist_changed;
     Object* freelist = nullptr; ///< free objects that no CPU has claimed
     std::uint32_t free = 0;     ///< how many those are
     std::uint32_t slot_bytes = 0; ///< distance between objects

@@ -94,17 +94,18 @@ Object& Slub::pop(sim::Cpu& cpu, CpuSlab& local) {
 void Slub::refill(sim::Cpu& cpu, CpuSlab& local) {
     cpu.charge(id(Primitive::slub_alloc_slow));
     count(cpu, &SlabCounters::alloc_slow);
-    if (refill_from_current(local) || refill_from_cpu_partial(local) ||
+    if (refill_from_current(cpu, local) || refill_from_cpu_partial(local) ||
         refill_from_node(cpu, local)) {
         return;
     }
     refill_from_new_slab(cpu, local);
 }
 
-bool Slub::refill_from_current(CpuSlab& local) {
+bool Slub::refill_from_current(sim::Cpu& cpu, CpuSlab& local) {
     if (local.slab == nullptr) {
         return false;
     }
+    local.slab->freelist_changed.change(cpu);
     if (local.slab->freelist != nullptr) {
         // Objects that other CPUs freed into this CPU's slab.
         make_current(local, *local.slab);
@@ -305,6 +306,7 @@ inline void Slub::free_slow(sim::Cpu& cpu, Slab& slab, Object& object) {
 void Slub::free_slow(sim::Cpu& cpu, Slab& slab, Object& object, bool was_full) {
     cpu.charge(id(Primitive::slub_free_slow));
     count(cpu, &SlabCounters::free_slow);
+    slab.freelist_changed.change(cpu);
     push_free(slab, object);
     if (slab.on_cpu) {
         return; // another CPU's current slab: its owner will find the object

@@ -43,7 +43,7 @@ class Slub final : public KmemCache {
 
     Object& pop(sim::Cpu& cpu, CpuSlab& local);
     void refill(sim::Cpu& cpu, CpuSlab& local);
-    bool refill_from_current(CpuSlab& local);
+    bool refill_from_current(sim::Cpu& cpu, CpuSlab& local);
     bool refill_from_cpu_partial(CpuSlab& local);
     bool refill_from_node(sim::Cpu& cpu, CpuSlab& local);
     void refill_from_new_slab(sim::Cpu& cpu, CpuSlab& local);

@@ -10,7 +10,8 @@ namespace uringsim::models {
 /// kfree_rcu: objects that are given back some time after a grace period, by a kworker.
 ///
 /// Source: kvfree_call_rcu, schedule_delayed_monitor_work, kernel/rcu/tree.c (6.12): a batch waits
-/// 5 s, or a jiffy once a page of pointers is full, and then for a grace period. The length of
+/// 5 s, or a jiffy once a page of pointers is full, and then for a grace period; what is added
+/// meanwhile goes with the next batch. The length of
 /// the grace period (10 ms) and the jiffy (4 ms) are assumed.
 class KfreeRcu final : public sim::Task {
   public:
@@ -23,10 +24,22 @@ class KfreeRcu final : public sim::Task {
 
     sim::Step step(sim::Cpu& cpu) override;
 
-    std::size_t pending() const { return objects_.size(); }
+    std::size_t pending() const { return objects_.size() - freed_; }
 
   private:
-    std::vector<Object*> objects_;
+    struct Item {
+        Object* object;
+        sim::Cycles added_at;
+    };
+
+    /// How many of the oldest objects have seen a grace period end by `now`.
+    std::size_t ripe(sim::Cycles now) const;
+    /// From the adding of the first object of a batch to its end.
+    sim::Cycles wait() const;
+
+    std::vector<Item> objects_; ///< in the order of the adds
+    std::size_t batch_ = 0;     ///< the oldest ones, which are being freed
+    std::size_t freed_ = 0;     ///< of those
     sim::Cycles cycles_per_ms_;
 };
 

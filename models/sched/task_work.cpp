@@ -31,8 +31,9 @@ bool TaskStruct::add(sim::Cpu& cpu, TaskWork& work) {
         return false;
     }
     const sim::MechanismScope scope(cpu, id(Mechanism::task_work));
-    cpu.charge(id(Primitive::task_work_add));
+    changed_.change(cpu);
     cpu.touch(line_);
+    cpu.charge(id(Primitive::task_work_add));
     works_.push_back(&work);
     return true;
 }
@@ -51,8 +52,9 @@ void TaskStruct::signal(sim::Cpu& cpu) {
 void TaskStruct::run_one(sim::Cpu& cpu) {
     const sim::MechanismScope scope(cpu, id(Mechanism::task_work));
     if (running_.empty()) {
-        cpu.charge(id(Primitive::task_work_run));
+        changed_.change(cpu);
         cpu.touch(line_);
+        cpu.charge(id(Primitive::task_work_run));
         running_.swap(works_);
     }
     TaskWork* work = running_.back();

@@ -2,6 +2,7 @@
 
 #include "sim/cpu.h"
 #include "sim/memory.h"
+#include "sim/sync.h"
 #include "sim/task.h"
 
 #include <vector>
@@ -41,6 +42,9 @@ class TaskStruct {
 
     bool pending() const { return !works_.empty() || !running_.empty(); }
 
+    /// Before a CPU goes by pending().
+    void await(sim::Cpu& cpu) const { changed_.await(cpu); }
+
     /// Runs one item, or one stage of one. Only in the task itself.
     void run_one(sim::Cpu& cpu);
 
@@ -49,6 +53,7 @@ class TaskStruct {
     std::vector<TaskWork*> works_;   ///< as they were added
     std::vector<TaskWork*> running_; ///< taken off; the last one runs next
     sim::Line line_;
+    sim::ChangeTime changed_;
 };
 
 /// wake_up_state: wakes a task that sleeps, at the waker's cost; true when it did.

@@ -38,6 +38,7 @@ bool CompletionQueue::add_overflow(sim::Cpu& cpu, const Cqe& cqe) {
     if (memory == nullptr) {
         return false;
     }
+    overflow_changed_.change(cpu);
     push_entry(cqe, *memory);
     cpu.count(id(Counter::cqe_overflowed));
     return true;
@@ -57,6 +58,7 @@ KmemCache& CompletionQueue::entry_cache() {
 void CompletionQueue::append_entry(sim::Cpu& cpu, const Cqe& cqe, Object& memory) {
     const sim::MechanismScope scope(cpu, id(Mechanism::overflow));
     cpu.charge(id(Primitive::msg_overflow_add));
+    overflow_changed_.change(cpu);
     cpu.touch(list_line_);
     cpu.touch(memory.line());
     push_entry(cqe, memory);
@@ -72,6 +74,7 @@ void CompletionQueue::free_entry(sim::Cpu& cpu, Object& memory) {
 void CompletionQueue::flush_overflow(sim::Cpu& cpu) {
     const sim::MechanismScope scope(cpu, id(Mechanism::overflow));
     if (!overflow_.empty()) {
+        overflow_changed_.change(cpu);
         cpu.touch(list_line_);
     }
     while (!overflow_.empty() && ready() < entries_) {

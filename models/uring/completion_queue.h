@@ -6,6 +6,7 @@
 #include "models/primitives.h"
 #include "models/uring/alloc_cache.h"
 #include "sim/cpu.h"
+#include "sim/sync.h"
 
 #include <boost/intrusive/list.hpp>
 
@@ -65,6 +66,11 @@ class CompletionQueue {
 
     std::uint32_t entries() const { return entries_; }
     std::uint32_t ready() const { return tail_ - head_; }
+    /// Before a CPU goes by ready() or by the overflow list without the ring's completion_lock.
+    void await(sim::Cpu& cpu) const {
+        indices_changed_.await(cpu);
+        overflow_changed_.await(cpu);
+    }
     std::uint32_t overflowed() const { return static_cast<std::uint32_t>(overflow_.size()); }
     bool overflow_pending() const { return !overflow_.empty(); }
     /// The cq_overflow field that user space reads: completions lost for good.
@@ -99,6 +105,8 @@ class CompletionQueue {
     Kmalloc& memory_;
     bool wide_;
     IoAllocCache* spare_entries_ = nullptr;
+    sim::ChangeTime indices_changed_;
+    sim::ChangeTime overflow_changed_;
     sim::Line list_line_; ///< the head of the overflow list and the bits beside it
     std::uint32_t entries_ = 0;
     std::uint32_t head_ = 0;
@@ -122,16 +130,20 @@ inline bool CompletionQueue::post(sim::Cpu& cpu, const Cqe& cqe) {
 }
 
 inline void CompletionQueue::store(sim::Cpu& cpu, const Cqe& cqe) {
+    indices_changed_.await(cpu);
     const std::uint32_t index = tail_++ & (entries_ - 1);
     cqes_[index] = cqe;
     cpu.touch(line_of(index));
+    indices_changed_.change(cpu); // the tail goes out last
 }
 
 inline const Cqe* CompletionQueue::reap(sim::Cpu& cpu) {
+    indices_changed_.await(cpu);
     if (ready() == 0) {
         return nullptr;
     }
     const sim::MechanismScope scope(cpu, id(Mechanism::user));
+    indices_changed_.change(cpu);
     const std::uint32_t index = head_++ & (entries_ - 1);
     cpu.charge(id(Primitive::cqe_reap));
     cpu.touch(line_of(index));

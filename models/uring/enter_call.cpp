@@ -32,7 +32,7 @@ EnterCall::Progress EnterCall::step(sim::Cpu& cpu, Kernel& kernel, sim::Task& ta
     case Stage::announce:
         return announce(cpu, task);
     case Stage::last_look:
-        return last_look();
+        return last_look(cpu);
     case Stage::woken:
         return woken(cpu, kernel);
     case Stage::leave:
@@ -169,6 +169,7 @@ EnterCall::Progress EnterCall::before_wait(const Kernel& kernel) {
 }
 
 EnterCall::Progress EnterCall::look(sim::Cpu& cpu) {
+    await_changes(cpu);
     if (self_->task.pending()) {
         self_->task.run_one(cpu);
         return Progress::more;
@@ -205,6 +206,7 @@ EnterCall::Progress EnterCall::look(sim::Cpu& cpu) {
 }
 
 EnterCall::Progress EnterCall::announce(sim::Cpu& cpu, sim::Task& task) {
+    await_changes(cpu);
     const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
     missing_ = wanted_ - std::min(wanted_, ring_->cq().ready());
     ring_->start_wait(task, wanted_);
@@ -212,7 +214,15 @@ EnterCall::Progress EnterCall::announce(sim::Cpu& cpu, sim::Task& task) {
     return go(Stage::last_look);
 }
 
-EnterCall::Progress EnterCall::last_look() {
+/// Before the call goes by what others may be about to change.
+void EnterCall::await_changes(sim::Cpu& cpu) const {
+    self_->task.await(cpu);
+    ring_->work().await(cpu);
+    ring_->cq().await(cpu);
+}
+
+EnterCall::Progress EnterCall::last_look(sim::Cpu& cpu) {
+    await_changes(cpu);
     stage_ = Stage::woken;
     const bool stay = ring_->has_work() || self_->task.pending() || ring_->cq().ready() >= wanted_;
     slept_ = !stay;
@@ -222,6 +232,7 @@ EnterCall::Progress EnterCall::last_look() {
 EnterCall::Progress EnterCall::woken(sim::Cpu& cpu, Kernel& kernel) {
     const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
     ring_->stop_wait(self_->task.task());
+    await_changes(cpu);
     if (slept_) {
         kernel.wake_noise(cpu);
     }

@@ -7,6 +7,7 @@
 namespace uringsim::models {
 
 LocalWork::Added LocalWork::push(sim::Cpu& cpu, LocalWorkItem item, bool lazy) {
+    changed_.change(cpu);
     cpu.touch(line_);
     Added added;
     added.first = list_.empty();
@@ -55,8 +56,9 @@ void LocalWork::Run::take_list(sim::Cpu& cpu, LocalWork& work) {
     if (work.list_.empty()) {
         return;
     }
-    cpu.charge(id(Primitive::local_work_run));
+    work.changed_.change(cpu);
     cpu.touch(work.line_);
+    cpu.charge(id(Primitive::local_work_run));
     if (work.lifo_) {
         taken_.assign(work.list_.rbegin(), work.list_.rend());
     } else {

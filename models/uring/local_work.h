@@ -4,6 +4,7 @@
 #include "models/uring/completion_queue.h"
 #include "sim/cpu.h"
 #include "sim/memory.h"
+#include "sim/sync.h"
 
 #include <cstdint>
 #include <deque>
@@ -46,6 +47,8 @@ class LocalWork {
     Added push(sim::Cpu& cpu, LocalWorkItem item, bool lazy);
 
     bool pending() const { return !list_.empty() || !retry_.empty(); }
+    /// Before a CPU goes by pending().
+    void await(sim::Cpu& cpu) const { changed_.await(cpu); }
     std::size_t size() const { return list_.size() + retry_.size(); }
 
     /// nr_tw of the newest item that no run has taken yet; 0 when there is none.
@@ -90,6 +93,7 @@ class LocalWork {
     std::vector<LocalWorkItem> list_; ///< in the order of the adds
     std::deque<LocalWorkItem> retry_; ///< left over from a capped run; runs first
     sim::Line line_;
+    sim::ChangeTime changed_;
 };
 
 } // namespace uringsim::models

@@ -101,6 +101,7 @@ class Ring final : public RsrcOwner {
     void stop_wait(sim::Task& task);
     /// io_cqring_wake: wakes the waiters that have enough, or work to run.
     void wake_cq(sim::Cpu& cpu) {
+        wait_changed_.await(cpu);
         if (!waiters_.empty()) {
             wake_waiters(cpu);
         }
@@ -236,6 +237,7 @@ class Ring final : public RsrcOwner {
         std::uint32_t wanted;
     };
     std::vector<Waiter> waiters_;
+    sim::ChangeTime wait_changed_;
     sim::Line wait_line_; ///< cq_wait_nr and the wait queue's head
     std::uint32_t cq_wait_nr_ = nobody_waits;
     UringTask* submitter_ = nullptr;

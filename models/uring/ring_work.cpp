@@ -20,6 +20,7 @@ void Ring::enable(UringTask* task) {
 // --- Waiting ---
 
 void Ring::start_wait(sim::Task& task, std::uint32_t wanted) {
+    wait_changed_.change(task.cpu());
     task.cpu().touch(wait_line_);
     waiters_.push_back({&task, wanted});
     if (params_.defer_taskrun) {
@@ -28,6 +29,7 @@ void Ring::start_wait(sim::Task& task, std::uint32_t wanted) {
 }
 
 void Ring::stop_wait(sim::Task& task) {
+    wait_changed_.change(task.cpu());
     std::erase_if(waiters_, [&task](const Waiter& waiter) { return waiter.task == &task; });
     if (params_.defer_taskrun) {
         cq_wait_nr_ = nobody_waits;
@@ -58,7 +60,8 @@ void Ring::add_local_work(sim::Cpu& cpu, const LocalWorkItem& item, bool lazy) {
 }
 
 void Ring::wake_local(sim::Cpu& cpu, const LocalWork::Added& added) {
-    cpu.touch(wait_line_);
+    wait_changed_.await(cpu);
+    cpu.read(wait_line_);
     std::uint32_t nr_tw = added.nr_tw;
     std::uint32_t nr_tw_prev = added.nr_tw_prev;
     const Design& design = kernel_.design();
@@ -105,6 +108,7 @@ void Ring::complete_by_task_work(sim::Cpu& cpu, Request& request) {
     }
     // io_req_normal_work_add: only the first one on the task's list queues task_work
     UringTask& owner = *creator_;
+    owner.list_changed.change(cpu);
     owner.task_list.push_back(&request);
     taskrun_ = true;
     if (owner.task_list.size() == 1) {
@@ -122,6 +126,7 @@ bool Ring::run_task_list(sim::Cpu& cpu, TaskWork& work) {
         ring.uring_lock_.spin(cpu);
         return true;
     }
+    owner.list_changed.change(cpu);
     owner.task_list.erase(owner.task_list.begin());
     ring.completed_.push_back(&request);
     {
@@ -159,7 +164,8 @@ void Ring::wake_for_overflow(sim::Cpu& cpu, std::uint32_t before) {
     if (submitter_ == nullptr) {
         return;
     }
-    cpu.touch(wait_line_);
+    wait_changed_.await(cpu);
+    cpu.read(wait_line_);
     const std::uint32_t prev = before + work_.head_count();
     // Patch 8 as posted: prev + 1 has the entries in it, and io_defer_wake adds them once more.
     const std::uint32_t now = prev + 1 + cq_.overflowed();

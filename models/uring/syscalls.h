@@ -62,7 +62,8 @@ class EnterCall {
     Progress local_work(sim::Cpu& cpu, const sim::Task& task);
     Progress look(sim::Cpu& cpu);
     Progress announce(sim::Cpu& cpu, sim::Task& task);
-    Progress last_look();
+    Progress last_look(sim::Cpu& cpu);
+    void await_changes(sim::Cpu& cpu) const;
     Progress woken(sim::Cpu& cpu, Kernel& kernel);
     Progress leave(sim::Cpu& cpu);
     Progress go(Stage stage);

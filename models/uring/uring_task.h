@@ -2,6 +2,7 @@
 
 #include "models/sched/task_work.h"
 #include "models/uring/request.h"
+#include "sim/sync.h"
 
 #include <vector>
 
@@ -14,6 +15,7 @@ struct UringTask {
 
     TaskStruct task;
     std::vector<Request*> task_list; ///< requests of rings without DEFER_TASKRUN that complete here
+    sim::ChangeTime list_changed;    ///< of task_list
     TaskWork work;                   ///< the one item of task_work that runs them all
 };
 

@@ -24,6 +24,9 @@ scenarios::ParameterOverrides short_run(const scenarios::Scenario& scenario) {
                      {"rounds", std::to_string(std::max<std::int64_t>(found->min, 2))}};
 }
 
+/// The order of lock holders may be off by one stage of straight-line code.
+constexpr std::int64_t most_disorder = 10'000;
+
 void check_sums(const scenarios::Result& result) {
     std::map<std::string, sim::Cycles> sums;
     for (const scenarios::LedgerRow& row : result.ledger) {
@@ -44,14 +47,9 @@ TEST_CASE("ledger rows sum to each phase's cycles, on every shipped scenario and
         const auto parameters = short_run(tests::load_scenario(name));
         for (const std::string& design : tests::library().names(analysis::FileKind::design)) {
             INFO(name, " on ", design);
-            // With patch 9 of the v3 series messages to plain rings wait on the overflow list, and
-            // programs that never enter the target do not see them.
-            const bool needs_enter = design.starts_with("msg-ring-overflow");
-            try {
-                check_sums(tests::run(name, design, parameters));
-            } catch (const scenarios::RunError&) {
-                CHECK(needs_enter);
-            }
+            const scenarios::Result result = tests::run(name, design, parameters);
+            check_sums(result);
+            CHECK(result.lock_disorder_cycles < most_disorder);
         }
     }
 }

@@ -14,6 +14,7 @@ constexpr std::size_t alloc_batch = 8; // IO_REQ_ALLOC_BATCH
 } // namespace
 
 Request* FreeListRequests::alloc(sim::Cpu& cpu, const RequestUse& use) {
+    changed_.change(cpu);
     if (free_.empty() && !refill(cpu)) {
         return nullptr;
     }
@@ -43,7 +44,8 @@ bool FreeListRequests::refill(sim::Cpu& cpu) {
     return got > 0;
 }
 
-void FreeListRequests::free(sim::Cpu& /*cpu*/, Request& request, bool /*at_once*/) {
+void FreeListRequests::free(sim::Cpu& cpu, Request& request, bool /*at_once*/) {
+    changed_.change(cpu);
     free_.push_back(&request);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "models/uring/request_policy.h"
+#include "sim/sync.h"
 
 #include <deque>
 #include <memory>
@@ -30,6 +31,7 @@ class FreeListRequests final : public RequestAllocator {
     KmemCache& cache_;
     std::deque<Request> requests_;
     std::vector<Request*> free_;
+    sim::ChangeTime changed_; ///< of free_: workers on other CPUs free requests too
 };
 
 } // namespace uringsim::models
