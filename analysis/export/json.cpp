@@ -146,16 +146,16 @@ Json request_memory_json(const scenarios::RequestMemoryResult& memory) {
 
 Json memory_json(const scenarios::MemoryResult& memory) {
     Json json = {{"nodes_live_peak", memory.nodes_live_peak},
-            {"nodes_cached_peak", memory.nodes_cached_peak},
-            {"node_slot_bytes", memory.node_slot_bytes},
-            {"node_array_peak_bytes", memory.node_array_bytes_peak},
-            {"retained_peak_bytes", memory.retained_bytes_peak},
-            {"node_slabs_at_end", memory.node_slabs_at_end},
-            {"node_slabs_at_end_bytes", memory.node_slab_bytes_at_end},
-            {"node_footprint_bytes", memory.node_footprint_bytes},
-            {"live_peak_bytes", memory.live_bytes_peak},
-            {"percpu_peak_bytes", memory.percpu_bytes_peak},
-            {"rcu_callbacks_peak", memory.rcu_callbacks_peak}};
+                 {"nodes_cached_peak", memory.nodes_cached_peak},
+                 {"node_slot_bytes", memory.node_slot_bytes},
+                 {"node_array_peak_bytes", memory.node_array_bytes_peak},
+                 {"retained_peak_bytes", memory.retained_bytes_peak},
+                 {"node_slabs_at_end", memory.node_slabs_at_end},
+                 {"node_slabs_at_end_bytes", memory.node_slab_bytes_at_end},
+                 {"node_footprint_bytes", memory.node_footprint_bytes},
+                 {"live_peak_bytes", memory.live_bytes_peak},
+                 {"percpu_peak_bytes", memory.percpu_bytes_peak},
+                 {"rcu_callbacks_peak", memory.rcu_callbacks_peak}};
     if (memory.requests.slot_bytes > 0) { // absent where a backend cannot know
         json["requests"] = request_memory_json(memory.requests);
     }
@@ -304,6 +304,8 @@ Json validation_json(const Validation& validation) {
             {"figures", std::move(figures)},
             {"sources", std::move(sources)},
             {"total", source_json(validation.total)},
+            {"aimed_percent", summary_json(validation.aimed)},
+            {"aim_met", validation.aim_is_met},
             {"not_expressed", std::move(missing)}};
 }
 
