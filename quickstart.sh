@@ -13,8 +13,8 @@ usage() {
 
 build_packages=(g++ cmake ninja-build libboost-dev libboost-program-options-dev
     nlohmann-json3-dev libfmt-dev libeigen3-dev doctest-dev)
-# For the tests: another compiler to compare results with, and the optional parts.
-test_packages=(clang libbenchmark-dev liburing-dev)
+# For the tests: the optional parts.
+test_packages=(libbenchmark-dev liburing-dev)
 
 job=${1:-run}
 [ $# -le 1 ] || usage

@@ -1,5 +1,6 @@
 #include "analysis/published.h"
 
+#include "analysis/export/latency.h"
 #include "analysis/library.h"
 #include "analysis/run.h"
 #include "models/counters.h"
@@ -21,9 +22,9 @@ using scenarios::ObjectReader;
 
 namespace {
 
-constexpr std::array<std::string_view, 8> metric_names{
-    "ns_per_operation",  "us",       "percent", "per_second", "counter",
-    "counter_per_round", "snapshot", "memory"};
+constexpr std::array<std::string_view, 10> metric_names{
+    "ns_per_operation", "us",      "percent",           "per_second", "latency",
+    "operations",       "counter", "counter_per_round", "snapshot",   "memory"};
 constexpr std::array<std::string_view, 2> gate_names{"pass", "fail"};
 constexpr std::array<std::string_view, 2> use_names{"fit", "predict"};
 
@@ -125,7 +126,7 @@ bool is_subject(Metric metric, const std::string& name) {
 }
 
 void read_subject(ObjectReader& reader, PublishedFigure& figure, Diagnostics& diagnostics) {
-    if (!is_exact(figure.metric)) {
+    if (!is_exact(figure.metric) && figure.metric != Metric::latency) {
         if (const JsonNode* node = reader.optional("name")) {
             node->report_key("only a figure that is counted has a name", diagnostics);
         }
@@ -337,6 +338,19 @@ std::optional<double> snapshot_value(const PublishedFigure& figure,
     return value;
 }
 
+/// "sender.p99.9" of a run; nothing where it has no such histogram or percentile.
+std::optional<double> latency_of(const scenarios::Result& result, const std::string& subject) {
+    for (const scenarios::LatencyResult& latency : result.latencies) {
+        for (const Percentile& percentile : percentiles) {
+            if (subject == fmt::format("{}.{}", latency.name, percentile.key)) {
+                return static_cast<double>(
+                    latency.histogram.percentile(percentile.millipercent));
+            }
+        }
+    }
+    return std::nullopt;
+}
+
 double memory_value(const PublishedFigure& figure, const scenarios::Result& result) {
     const auto* const row = std::ranges::find(memory_rows, figure.subject, &MemoryRow::name);
     return static_cast<double>(result.memory.*row->value);
@@ -360,6 +374,10 @@ std::optional<double> simulated_value(const PublishedFigure& figure,
         return result.ns(phase->mean_cycles()) / ns_per_us;
     case Metric::per_second:
         return ns_per_second / ns_per_operation(result, *phase);
+    case Metric::latency:
+        return latency_of(result, figure.subject);
+    case Metric::operations:
+        return static_cast<double>(phase->operations);
     case Metric::counter:
     case Metric::counter_per_round:
         return counted_value(figure, result, phase);
@@ -380,12 +398,21 @@ bool describes(const PublishedFigure& figure, const scenarios::Result& result,
            same_knobs(figure, changed_knobs);
 }
 
+namespace {
+
+/// Whether a run shows the figure beside its own: not what is counted, which validate is for.
+bool is_shown(Metric metric) {
+    return is_cost(metric) || metric == Metric::latency || metric == Metric::operations;
+}
+
+} // namespace
+
 std::vector<PublishedMatch> match_published(const std::vector<PublishedFigure>& figures,
                                             const scenarios::Result& result,
                                             const std::vector<scenarios::Setting>& changed_knobs) {
     std::vector<PublishedMatch> matches;
     for (const PublishedFigure& figure : figures) {
-        if (!is_cost(figure.metric) || !describes(figure, result, changed_knobs)) {
+        if (!is_shown(figure.metric) || !describes(figure, result, changed_knobs)) {
             continue;
         }
         if (const auto simulated = simulated_value(figure, result)) {

@@ -20,6 +20,8 @@ enum class Metric : std::uint8_t {
     us,                ///< a round of the phase
     percent,           ///< a change of a phase against the same phase on another design
     per_second,        ///< operations of the phase in a second
+    latency,           ///< a percentile of a latency histogram in ns: "name": "sender.p50"
+    operations,        ///< operations of the phase in one round
     counter,           ///< an event counter, of the phase or, without one, of the whole run; exact
     counter_per_round, ///< an event counter of a phase in one round; exact
     snapshot,          ///< nodes cached at the last snapshot of that name; exact
@@ -69,7 +71,7 @@ struct PublishedFigure {
     std::string machine;
     std::string phase; ///< empty for what is counted over a whole run
     Metric metric = Metric::ns_per_operation;
-    std::string subject; ///< "name": the counter, snapshot or memory figure; else empty
+    std::string subject; ///< "name": the counter, snapshot or memory figure; percentile; else empty
     double value = 0;
     std::string unit;
     std::optional<double> noise_percent; ///< nothing where the source gives none

@@ -70,6 +70,16 @@ enum class Counter : std::uint16_t {
     request_slab_get_partial,
     request_slab_free_slow,
     request_slab_put_cpu_partial,
+    wakeups,
+    wakeups_ipi,
+    wakeups_skipped,
+    wakeups_spurious,
+    task_work_run,
+    local_work_run,
+    msg_sent,
+    msg_cache_hit,
+    msg_cache_miss,
+    msg_punted,
     count_
 };
 

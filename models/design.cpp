@@ -23,6 +23,32 @@ constexpr std::array<std::string_view, 3> slab_policy_names{"slub", "slab", "she
 constexpr std::array<std::string_view, 2> bulk_free_names{"each", "detached"};
 constexpr std::array<std::string_view, 2> cpu_partial_names{"slabs", "objects"};
 
+constexpr std::array<std::string_view, 4> msg_data_names{"direct", "task_work", "overflow",
+                                                         "local_work"};
+constexpr std::array<std::string_view, 3> msg_fd_names{"direct", "task_work", "overflow"};
+constexpr std::array<std::string_view, 2> msg_plain_names{"direct", "overflow"};
+constexpr std::array<std::string_view, 3> msg_cache_names{"none", "target", "mispaired"};
+constexpr std::array<std::string_view, 3> msg_wake_names{"always", "batched", "batched_local"};
+constexpr std::array<std::string_view, 2> local_order_names{"fifo", "lifo"};
+
+Choices msg_data_choices() {
+    return msg_data_names;
+}
+Choices msg_fd_choices() {
+    return msg_fd_names;
+}
+Choices msg_plain_choices() {
+    return msg_plain_names;
+}
+Choices msg_cache_choices() {
+    return msg_cache_names;
+}
+Choices msg_wake_choices() {
+    return msg_wake_names;
+}
+Choices local_order_choices() {
+    return local_order_names;
+}
 Choices lifetime_choices() {
     return lifetime_names;
 }
@@ -103,7 +129,7 @@ constexpr Knob choice(std::string_view name, Choices (*choices)(), std::string_v
             choices, &get_member<member>, &set_member<member>};
 }
 
-const std::array<Knob, 44> table{{
+const std::array<Knob, 55> table{{
     choice<&Design::node_lifetime>(
         "node.lifetime", &lifetime_choices,
         "per_ring: installs take no node; removals queue on the ring's current node and are "
@@ -283,6 +309,56 @@ const std::array<Knob, 44> table{{
         "after so many submitted requests another user on the same CPU takes an object of "
         "kmalloc-256 and gives its oldest one back; 0: nobody does",
         "assumed; the thread of 2020 names five other users of kmalloc-256"),
+    choice<&Design::msg_data>(
+        "msg_ring.data", &msg_data_choices,
+        "how DATA reaches a DEFER_TASKRUN ring. direct: the sender posts the CQE. task_work: generic "
+        "task_work at the target, and back at the sender. overflow: an entry on the target's "
+        "overflow list. local_work: lazy local work of the target; the sender completes inline",
+        "direct 6.1; task_work 6.2 - 6.10; overflow: v3 series of June 2024, patch 4 (never merged); "
+        "local_work from 0617bb500bfa (6.11) on"),
+    choice<&Design::msg_fd>(
+        "msg_ring.send_fd", &msg_fd_choices,
+        "how SEND_FD reaches a DEFER_TASKRUN ring: as msg_ring.data",
+        "direct 6.1; task_work from 6.2 on; overflow: v3 series, patch 5"),
+    choice<&Design::msg_plain>(
+        "msg_ring.plain", &msg_plain_choices,
+        "how messages reach a ring without DEFER_TASKRUN. direct: posted under its locks. overflow: "
+        "an entry on its overflow list",
+        "direct in mainline; overflow: v3 series, patch 9"),
+    boolean<&Design::msg_own_task_direct>(
+        "msg_ring.own_task_direct",
+        "a message from the DEFER_TASKRUN target's own task is posted directly",
+        "io_msg_need_remote, 6.2 - 6.10; gone with v3 series, patch 1, and from 6.11 on"),
+    choice<&Design::msg_cache>(
+        "msg_ring.cache", &msg_cache_choices,
+        "who keeps the memory of messages to DEFER_TASKRUN rings. target: taken from and given to "
+        "the target's cache. mispaired: taken from the sender's, given to the target's",
+        "target: v3 series, patch 6, and 6.13 - 6.16; mispaired: 6.11 - 6.12.0; none else"),
+    integer<&Design::msg_cache_limit>("msg_ring.cache_limit", "entries", 1, 4096,
+                                      "how many such entries a ring keeps",
+                                      "IO_ALLOC_CACHE_MAX: 128"),
+    choice<&Design::msg_wake>(
+        "msg_ring.wake", &msg_wake_choices,
+        "when an entry on the overflow list wakes a DEFER_TASKRUN target. always: each one does. "
+        "batched: only when as many are there as it waits for. batched_local: local work adds count "
+        "the entries before them too, which the posted patch forgot",
+        "v3 series, patches 4 and 8, and the thread under patch 8"),
+    boolean<&Design::msg_free_rcu>(
+        "msg_ring.free_rcu",
+        "the memory of a message is given back after an RCU grace period (kfree_rcu)",
+        "6.17 on, and 6.12.y"),
+    choice<&Design::local_order>("local_work.order", &local_order_choices,
+                                 "in which order DEFER_TASKRUN local work runs",
+                                 "lifo up to 3af0356c162c (2023), fifo since"),
+    boolean<&Design::local_counting>(
+        "local_work.counting",
+        "adds of local work count towards what the waiter waits for, and wake it only then; off: "
+        "every add onto an empty list wakes it",
+        "io_req_local_work_add, 6.4 on"),
+    integer<&Design::local_cap>(
+        "local_work.cap", "items", 0, 1 << 20,
+        "how much local work an enter runs at most, or as much as it waits for; 0: all",
+        "IO_LOCAL_TW_DEFAULT_MAX, 20 from f46b9cdb22f7 (6.13) on"),
 }};
 
 } // namespace
@@ -381,6 +457,20 @@ std::vector<std::string> conflicts(const Design& design) {
     }
     if (design.slab_debug && design.slab_policy != SlabKind::slub) {
         lines.emplace_back("slab.debug needs slab.policy slub: only SLUB's checks are modelled");
+    }
+    const bool overflow = design.msg_data == MsgData::overflow || design.msg_fd == MsgFd::overflow;
+    if (design.msg_wake != MsgWake::always && !overflow) {
+        lines.emplace_back("msg_ring.wake other than always needs msg_ring.data or msg_ring.send_fd "
+                           "overflow: it says when entries on the overflow list wake the target");
+    }
+    if (design.msg_cache == MsgCache::mispaired && design.msg_data != MsgData::local_work) {
+        lines.emplace_back("msg_ring.cache mispaired needs msg_ring.data local_work: only there the "
+                           "sender takes from its own cache");
+    }
+    if (design.msg_cache == MsgCache::target && !overflow &&
+        design.msg_plain != MsgPlain::overflow && design.msg_data != MsgData::local_work) {
+        lines.emplace_back("msg_ring.cache target needs messages that take memory: msg_ring.data "
+                           "overflow or local_work, or msg_ring.send_fd or msg_ring.plain overflow");
     }
     return lines;
 }

@@ -38,6 +38,24 @@ enum class SlabBulkFree : std::uint8_t { each, detached };
 /// What bounds a CPU's list of partial slabs: their number, or their free objects when they came.
 enum class SlabCpuPartial : std::uint8_t { slabs, objects };
 
+/// How the target gets the CQE of a DATA message when it uses DEFER_TASKRUN.
+enum class MsgData : std::uint8_t { direct, task_work, overflow, local_work };
+
+/// How SEND_FD reaches a target that uses DEFER_TASKRUN.
+enum class MsgFd : std::uint8_t { direct, task_work, overflow };
+
+/// How a message reaches a target without DEFER_TASKRUN.
+enum class MsgPlain : std::uint8_t { direct, overflow };
+
+/// Where the memory of a message to a DEFER_TASKRUN ring is cached.
+enum class MsgCache : std::uint8_t { none, target, mispaired };
+
+/// When a message on the overflow list wakes the target.
+enum class MsgWake : std::uint8_t { always, batched, batched_local };
+
+/// In which order local work runs.
+enum class LocalOrder : std::uint8_t { fifo, lifo };
+
 /// How the kernel is built: every choice that a run may make, with the values of Linux 6.18.
 /// Declared once more in knob_table(), which is what users see.
 struct Design {
@@ -88,6 +106,17 @@ struct Design {
     SlabCpuPartial slab_cpu_partial = SlabCpuPartial::slabs;
     std::int64_t slab_sheaf_capacity = 0;
     std::int64_t slab_other_users = 0;
+    MsgData msg_data = MsgData::local_work;
+    MsgFd msg_fd = MsgFd::task_work;
+    MsgPlain msg_plain = MsgPlain::direct;
+    bool msg_own_task_direct = false;
+    MsgCache msg_cache = MsgCache::none;
+    std::int64_t msg_cache_limit = 128;
+    MsgWake msg_wake = MsgWake::always;
+    bool msg_free_rcu = true;
+    LocalOrder local_order = LocalOrder::fifo;
+    bool local_counting = true;
+    std::int64_t local_cap = 20;
 };
 
 enum class KnobType : std::uint8_t { integer, boolean, choice };

@@ -3,6 +3,7 @@
 #include "models/counters.h"
 #include "models/mechanisms.h"
 #include "models/primitives.h"
+#include "models/uring/msg_punt.h"
 #include "models/uring/ring_exit.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t request_bytes = 256; // struct io_kiocb: 248 bytes, aligned to lines
 
-sim::EngineConfig engine_config(const Machine& machine) {
+sim::EngineConfig engine_config(const Machine& machine, std::uint64_t seed) {
     sim::EngineConfig config;
     config.cpus = static_cast<std::uint16_t>(machine.cpus);
     config.geometry = machine.memory;
@@ -31,6 +32,10 @@ sim::EngineConfig engine_config(const Machine& machine) {
     config.primitives.context_switch = id(Primitive::context_switch);
     config.primitives.waiting = id(Primitive::waiting);
     config.primitives.lock_wait = id(Primitive::lock_wait);
+    config.primitives.schedule_out = id(Primitive::schedule_out);
+    config.primitives.idle_exit = id(Primitive::idle_exit);
+    config.idle = machine.timing.idle;
+    config.seed = seed;
     config.primitives.scheduler = id(Mechanism::scheduler);
     return config;
 }
@@ -91,7 +96,7 @@ KmemCache& make_request_slab(const Design& design, Kmalloc& memory) {
 Kernel::Kernel(const Design& design, const Machine& machine, std::uint64_t seed)
     : design_(design)
     , machine_(machine)
-    , engine_(engine_config(machine), cost_table(machine), mechanism_count, counter_count)
+    , engine_(engine_config(machine, seed), cost_table(machine), mechanism_count, counter_count)
     , pages_(engine_.cpus())
     , memory_({static_cast<std::uint32_t>(machine.cpus), engine_.cpus(), pages_, seed, design_})
     , percpu_(possible_cpus(design, machine))
@@ -105,6 +110,10 @@ Kernel::Kernel(const Design& design, const Machine& machine, std::uint64_t seed)
     , online_(engine_.cpus(), true)
     , code_(engine_.cpus())
     , exit_task_work_(engine_.cpus())
+    , kfree_rcu_(std::make_unique<KfreeRcu>(kworker_task, engine_.cpu(engine_.cpus() - 1),
+                                            machine.mhz * 1000))
+    , warmth_(engine_.cpus())
+    , noise_stream_(seed, "noise")
     , node_footprint_(rsrc_node_footprint(design, percpu_.possible_cpus())) {
     const auto bytes = static_cast<std::uint32_t>(design_.node_bytes);
     memory_.count_as_nodes(node_slab_name(design_));
@@ -156,6 +165,89 @@ sim::Cpu& Kernel::exit_cpu(const sim::Cpu& closer) {
         }
     }
     return engine_.cpu(closer.id());
+}
+
+UringTask* Kernel::current(const sim::Cpu& cpu) {
+    sim::Task* task = cpu.current();
+    if (task == nullptr || task->task_id() == kworker_task) {
+        return nullptr;
+    }
+    return &uring_task(*task);
+}
+
+UringTask& Kernel::uring_task(sim::Task& task) {
+    const std::size_t index = sim::index_of(task.task_id());
+    if (uring_tasks_.size() <= index) {
+        uring_tasks_.resize(index + 1);
+    }
+    if (!uring_tasks_[index]) {
+        uring_tasks_[index] = std::make_unique<UringTask>(task);
+    }
+    return *uring_tasks_[index];
+}
+
+void Kernel::task_exits(sim::Task& task) {
+    UringTask* self = current(task.cpu());
+    self->task.exiting = true;
+    while (self->task.pending()) {
+        self->task.run_one(task.cpu());
+    }
+    for (const auto& ring : rings_) {
+        if (ring->submitter() == self) {
+            ring->owner_gone();
+        }
+    }
+}
+
+void Kernel::punt(sim::Cpu& cpu, const MessageIssue& issue) {
+    cpu.charge(id(Primitive::io_wq_punt));
+    cpu.count(id(Counter::msg_punted));
+    exits_.push_back(std::make_unique<MessagePunt>(*this, issue, kworker_task, exit_cpu(cpu)));
+    wake_up_state(cpu, *exits_.back());
+}
+
+sim::Cycles Kernel::timer_fires(sim::Cycles at) const {
+    const Timing& timing = machine_.timing;
+    const sim::Cycles latest = at + timing.timer_slack;
+    if (timing.tick == 0) {
+        return latest;
+    }
+    const sim::Cycles tick = (at + timing.tick - 1) / timing.tick * timing.tick;
+    return std::min(latest, tick);
+}
+
+void Kernel::charge_cold(sim::Cpu& cpu, Primitive primitive) {
+    constexpr std::uint32_t coldest = 16;
+    if (machine_.timing.cold_after == 0) {
+        return;
+    }
+    Warmth& warmth = warmth_[cpu.id()];
+    if (cpu.now() - warmth.last >= machine_.timing.cold_after) {
+        warmth.level = coldest;
+    }
+    if (warmth.level > 0) {
+        cpu.charge(id(primitive), warmth.level);
+        const sim::Cycles scatter = machine_.timing.cold_noise.draw(noise_stream_);
+        if (scatter > 0) {
+            cpu.elapse(id(Primitive::noise), scatter * warmth.level / coldest);
+        }
+        warmth.level /= 2;
+    }
+    warmth.last = cpu.now();
+}
+
+void Kernel::enter_noise(sim::Cpu& cpu) {
+    charge_cold(cpu, Primitive::cold_entry);
+    if (const sim::Cycles length = machine_.timing.noise.draw(noise_stream_); length > 0) {
+        cpu.elapse(id(Primitive::noise), length);
+    }
+}
+
+void Kernel::wake_noise(sim::Cpu& cpu) {
+    charge_cold(cpu, Primitive::cold_wake);
+    if (const sim::Cycles length = machine_.timing.wake_noise.draw(noise_stream_); length > 0) {
+        cpu.elapse(id(Primitive::noise), length);
+    }
 }
 
 void Kernel::ring_gone(Ring& ring, sim::Cycles now) {

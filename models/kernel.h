@@ -8,11 +8,13 @@
 #include "models/sched/rcu.h"
 #include "models/sched/workqueue.h"
 #include "models/uring/buffer_table.h"
+#include "models/sched/kfree_rcu.h"
 #include "models/uring/file.h"
 #include "models/uring/interrupts.h"
 #include "models/uring/io_wq.h"
 #include "models/uring/ring.h"
 #include "sim/engine.h"
+#include "sim/random.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -113,6 +115,28 @@ class Kernel {
     std::uint64_t rings_alive() const { return rings_.size(); }
     const std::vector<std::unique_ptr<Ring>>& rings() const { return rings_; }
 
+    /// The io_uring side of the task that runs on a CPU; nullptr when none does.
+    UringTask* current(const sim::Cpu& cpu);
+    /// The io_uring side of a program's task.
+    UringTask& uring_task(sim::Task& task);
+
+    /// The task exits: it runs what task_work it has, and messages to its rings fail from now on.
+    void task_exits(sim::Task& task);
+
+    /// io_queue_async: hands a message to io-wq, on the CPU that does deferred work.
+    void punt(sim::Cpu& cpu, const MessageIssue& issue);
+
+    /// kfree_rcu.
+    void kfree_rcu(sim::Cpu& cpu, Object& object) { kfree_rcu_->add(cpu, object); }
+
+    /// When a timer set for `at` fires: up to the slack later, at once when a tick comes by.
+    sim::Cycles timer_fires(sim::Cycles at) const;
+
+    /// What an entry into the kernel, or a wake-up in it, costs more than the steps that it takes:
+    /// it is dearer after a pause (predictors, TLB and caches have cooled), and it scatters.
+    void enter_noise(sim::Cpu& cpu);
+    void wake_noise(sim::Cpu& cpu);
+
     /// exit_task_work: what ring exits left for this CPU's task to free on its way to user mode.
     void run_exit_task_work(sim::Cpu& cpu);
 
@@ -171,6 +195,16 @@ class Kernel {
     std::vector<std::unique_ptr<Ring>> rings_;
     std::vector<std::unique_ptr<sim::Task>> exits_;
     std::vector<std::vector<ExitTaskWork>> exit_task_work_; ///< by CPU, oldest first
+    struct Warmth {
+        sim::Cycles last = 0;
+        std::uint32_t level = 0;
+    };
+    void charge_cold(sim::Cpu& cpu, Primitive primitive);
+
+    std::vector<std::unique_ptr<UringTask>> uring_tasks_; ///< by TaskId
+    std::unique_ptr<KfreeRcu> kfree_rcu_;
+    std::vector<Warmth> warmth_; ///< by CPU
+    sim::RandomStream noise_stream_;
     std::vector<std::string> problems_;
     MemoryPeaks peaks_;
     std::uint64_t node_footprint_ = 0;

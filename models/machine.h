@@ -1,12 +1,15 @@
 #pragma once
 
 #include "models/primitives.h"
+#include "sim/idle.h"
+#include "sim/jitter.h"
 #include "sim/memory.h"
 
 #include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace uringsim::models {
@@ -21,6 +24,21 @@ struct Cost {
     sim::Millicycles millicycles = 0;
     Provenance provenance = Provenance::assumed;
     std::string source;
+};
+
+/// What a machine with several CPUs adds: timers, idle states, scatter. A default one has none: timers
+/// fire on time, wake-ups take no time, nothing scatters.
+struct Timing {
+    sim::Cycles timer_slack = 0; ///< a timer fires up to this late (PR_SET_TIMERSLACK; 50 us)
+    sim::Cycles tick = 0;        ///< period of the scheduler's tick, which fires due timers; 0: none
+    sim::Cycles cold_after = 0;  ///< a pause at least this long makes the next entries dearer
+    std::int64_t clock_tick_ns = 1; ///< what the programs' clock ticks in
+    sim::IdleConfig idle;
+    sim::Jitter noise;      ///< of each system call
+    sim::Jitter wake_noise; ///< of each wake-up out of a wait
+    sim::Jitter cold_noise; ///< of the first entry after a pause; halves with each further one
+    /// Where each group of values comes from: name, provenance and source.
+    std::vector<std::pair<std::string, Cost>> sources;
 };
 
 /// What a cost may be. Cycles stay within the primitive's physical range. Under an instruction
@@ -43,6 +61,7 @@ struct Machine {
     std::int64_t time_slice_us = 3000; ///< how long tasks that share a CPU keep it in turn
     sim::MemoryGeometry memory;
     std::int64_t aging_idle_us = 1000; ///< an idle gap at least this long cools the caches
+    Timing timing;
     std::array<Cost, primitive_count> costs;
     std::vector<Primitive> free_costs; ///< those that `calibrate` may choose; in the file's order
     std::vector<std::string> fitted_to; ///< ids of the figures that the free costs were chosen by

@@ -10,7 +10,8 @@ std::string_view name(Mechanism mechanism) {
         "completion",   "overflow", "file_table",     "file_reference", "node",
         "node_cache",   "node_prefill", "slab",       "slab_growth", "memcg",
         "pages",        "ring_setup",   "ring_exit",  "percpu",      "rcu",
-        "workqueue",    "buffers",      "request_cache", "request_shrink", "interrupt", "io_wq"};
+        "workqueue",    "buffers",      "request_cache", "request_shrink", "interrupt",
+        "wakeup",       "task_work",    "io_wq"};
     return names.at(static_cast<std::size_t>(mechanism));
 }
 

@@ -35,6 +35,8 @@ enum class Mechanism : std::uint16_t {
     request_cache,
     request_shrink,
     interrupt,
+    wakeup,
+    task_work,
     io_wq,
     count_
 };

@@ -150,6 +150,25 @@ enum class Primitive : std::uint16_t {
     sheaf_flush,
     sheaf_flush_object,
     slab_bench_round,
+    // two CPUs and more: scheduling, task_work, messages
+    schedule_out,
+    idle_exit,
+    wake_check,
+    wake_task,
+    wake_ipi,
+    signal_interrupt,
+    cold_entry,
+    cold_wake,
+    noise,
+    user_pause,
+    cqring_wait,
+    task_work_add,
+    task_work_run,
+    local_work_add,
+    local_work_run,
+    msg_task_work,
+    msg_overflow_add,
+    msg_local_work,
     count_
 };
 

@@ -12,6 +12,8 @@ namespace uringsim::scenarios {
 namespace {
 
 constexpr int max_bases = 16;
+constexpr std::array<std::string_view, 4> provenance_names{"published", "fitted", "measured",
+                                                           "assumed"};
 
 /// Reports an unknown knob; `report` gets the message.
 template <class Report> void unknown_knob(std::string_view name, const Report& report) {
@@ -115,6 +117,88 @@ void read_memory(ObjectReader& reader, models::Machine& machine, Diagnostics& di
     memory.finish();
 }
 
+/// Lengths in machine files are ns; the engine wants cycles.
+class TimingReader {
+  public:
+    TimingReader(models::Machine& machine, Diagnostics& diagnostics)
+        : machine_(machine), diagnostics_(diagnostics) {}
+
+    void read(const JsonNode& node) {
+        models::Timing& timing = machine_.timing;
+        ObjectReader reader(node, diagnostics_);
+        reader.ignore("comment");
+        timing.timer_slack = length(reader, "timer_slack_ns");
+        timing.tick = length(reader, "tick_ns");
+        timing.cold_after = length(reader, "cold_after_ns");
+        timing.clock_tick_ns = reader.integer_or("clock_tick_ns", {1, max_ns, "ns"}, 1);
+        timing.noise = jitter(reader, "noise");
+        timing.wake_noise = jitter(reader, "wake_noise");
+        timing.cold_noise = jitter(reader, "cold_noise");
+        timing.idle.turn_round = jitter(reader, "turn_round");
+        if (const JsonNode* states = reader.optional_array("idle_states")) {
+            for (const JsonNode& state : states->children()) {
+                timing.idle.states.push_back(idle_state(state));
+            }
+        }
+        provenance(reader, "timing");
+        reader.finish();
+    }
+
+  private:
+    static constexpr std::int64_t max_ns = 1'000'000'000;
+    static constexpr std::int64_t permille = 1000;
+    static constexpr std::int64_t million = 1'000'000;
+
+    sim::Cycles length(ObjectReader& reader, std::string_view key) const {
+        constexpr std::int64_t ns_of_us = 1000;
+        return reader.integer_or(key, {0, max_ns, "ns"}, 0) * machine_.mhz / ns_of_us;
+    }
+
+    sim::Jitter jitter(ObjectReader& reader, std::string_view key) {
+        sim::Jitter shape;
+        if (const JsonNode* node = reader.optional_object(key)) {
+            ObjectReader object(*node, diagnostics_);
+            shape.base = length(object, "ns");
+            shape.spread_permille = static_cast<std::uint32_t>(
+                object.integer_or("spread_permille", {0, permille, "permille"}, 0));
+            shape.tail_ppm =
+                static_cast<std::uint32_t>(object.integer_or("tail_ppm", {0, million, "ppm"}, 0));
+            shape.tail = length(object, "tail_ns");
+            provenance(object, std::string(key));
+            object.finish();
+        }
+        return shape;
+    }
+
+    sim::IdleState idle_state(const JsonNode& node) {
+        ObjectReader reader(node, diagnostics_);
+        sim::IdleState state;
+        state.name = reader.name("name").value_or("");
+        state.after_min = length(reader, "after_ns");
+        state.after_max = std::max(state.after_min, length(reader, "after_max_ns"));
+        state.chance_ppm = static_cast<std::uint32_t>(
+            reader.integer_or("chance_ppm", {0, million, "ppm"}, million));
+        state.polling = reader.boolean_or("polling", false);
+        state.exit = jitter(reader, "exit");
+        provenance(reader, "idle_states." + state.name);
+        reader.finish();
+        return state;
+    }
+
+    void provenance(ObjectReader& reader, const std::string& of) {
+        models::Cost entry;
+        if (const JsonNode* node = reader.optional("provenance")) {
+            entry.provenance =
+                static_cast<models::Provenance>(get_choice(*node, provenance_names, diagnostics_).value_or(0));
+        }
+        entry.source = reader.string_or("source", "");
+        machine_.timing.sources.emplace_back(of, entry);
+    }
+
+    models::Machine& machine_;
+    Diagnostics& diagnostics_;
+};
+
 std::string unknown_primitive(std::string_view name) {
     std::vector<std::string_view> names;
     for (const models::PrimitiveInfo& row : models::primitive_table()) {
@@ -165,8 +249,6 @@ void read_calibration(ObjectReader& reader, models::Machine& machine, Diagnostic
 }
 
 void read_cost(const JsonNode& node, models::Machine& machine, Diagnostics& diagnostics) {
-    static constexpr std::array<std::string_view, 4> provenances{"published", "fitted", "measured",
-                                                                 "assumed"};
     const auto primitive = models::find_primitive(node.key());
     if (!primitive) {
         node.report_key(unknown_primitive(node.key()), diagnostics);
@@ -174,7 +256,7 @@ void read_cost(const JsonNode& node, models::Machine& machine, Diagnostics& diag
     }
     ObjectReader reader(node, diagnostics);
     models::Cost& cost = machine.cost(*primitive);
-    if (const auto provenance = reader.choice("provenance", provenances)) {
+    if (const auto provenance = reader.choice("provenance", provenance_names)) {
         cost.provenance = static_cast<models::Provenance>(*provenance);
     }
     // The ranges are of one kind of core: another one, its mitigations, or a virtual machine may
@@ -257,6 +339,9 @@ std::optional<models::Machine> read_machine(const JsonNode& root, Diagnostics& d
     machine.time_slice_us =
         reader.integer_or("time_slice_us", {0, max_slice_us, "us"}, machine.time_slice_us);
     read_memory(reader, machine, diagnostics);
+    if (const JsonNode* timing = reader.optional_object("timing")) {
+        TimingReader(machine, diagnostics).read(*timing);
+    }
     read_calibration(reader, machine, diagnostics);
     if (const JsonNode* costs = reader.object("costs")) {
         for (const JsonNode& node : costs->children()) {

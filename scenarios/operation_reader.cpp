@@ -264,7 +264,36 @@ op::Any read_send_data(ObjectReader& reader, const ValueReader& values) {
     result.target = read_target(reader, values);
     result.batch = read_batch(reader, values);
     result.len = values.integer_or(reader, "len", {0, 0x7fffffff}, 0);
+    result.targets = result.target ? values.scenario().rings[*result.target].instances : 1;
+    result.last = reader.boolean_or("last", false);
+    result.latency = values.latency(reader);
     result.expect = values.expect(reader);
+    return result;
+}
+
+op::Any read_receive(ObjectReader& reader, const ValueReader& values) {
+    op::Receive result{};
+    result.ring = values.ring(reader, "ring");
+    result.wait = values.integer_or(reader, "wait", {1, max_sq_entries, "messages"}, 1);
+    if (const JsonNode* count = reader.optional("count")) {
+        result.count = static_cast<std::uint32_t>(
+            values.integer(*count, {0, max_count, "messages"}).value_or(0));
+    }
+    result.latency = values.latency(reader);
+    values.scenario().rings[result.ring].received = true;
+    return result;
+}
+
+op::Any read_pace(ObjectReader& reader, const ValueReader& values) {
+    static constexpr std::array<std::string_view, 4> rules{"credit", "sleep", "spin", "grid"};
+    constexpr std::int64_t hour_us = 3'600'000'000;
+    constexpr std::int64_t default_loss_us = 48;
+    op::Pace result{};
+    if (const JsonNode* rule = reader.required("rule")) {
+        result.rule = static_cast<op::Pace::Rule>(values.choice(*rule, rules).value_or(0));
+    }
+    result.delay_us = values.required_integer(reader, "delay_us", {1, hour_us, "us"});
+    result.loss_us = values.integer_or(reader, "loss_us", {0, 1000, "us"}, default_loss_us);
     return result;
 }
 
@@ -326,11 +355,11 @@ op::Any read_fail_alloc(ObjectReader& reader, const ValueReader& values) {
 }
 
 op::Any read_assert(ObjectReader& reader, const ValueReader& values) {
-    static constexpr std::array<std::string_view, 13> names{
+    static constexpr std::array<std::string_view, 15> names{
         "cq_ready",   "cq_overflowed", "cq_dropped",    "files_installed",
         "files_held", "nodes_cached",  "node_capacity", "rings_alive",
         "buffers_installed", "pins", "pages_accounted", "requests_cached",
-        "requests_available"};
+        "requests_available", "local_work", "taskrun"};
     op::Assert result{};
     result.quantity = static_cast<op::Quantity>(reader.choice("quantity", names).value_or(0));
     if (!op::is_global(result.quantity)) {
@@ -368,6 +397,8 @@ constexpr std::array operations{
     OperationRow{"nop", &read_nop},
     OperationRow{"send_fd", &read_send_fd},
     OperationRow{"send_data", &read_send_data},
+    OperationRow{"receive", &read_receive},
+    OperationRow{"pace", &read_pace},
     OperationRow{"submit", &read_submit},
     OperationRow{"reap", &read_reap},
     OperationRow{"poll", &read_poll},

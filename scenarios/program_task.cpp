@@ -19,7 +19,16 @@ RunState::RunState(const Scenario& the_scenario, models::Kernel& the_kernel)
     , next_user_data(the_scenario.rings.size(), 0)
     , next_message(the_scenario.rings.size(), 0)
     , cycles_by_round(the_scenario.phases.size())
+    , messages(the_scenario.rings.size())
+    , latencies(the_scenario.latencies.size())
+    , counted(the_scenario.phases.size(), 0)
     , file(the_kernel.open_file()) {}
+
+std::uint64_t RunState::operations(std::size_t phase) const {
+    const PhaseSpec& spec = scenario.phases[phase];
+    const std::size_t rounds = cycles_by_round[phase].size();
+    return !spec.counted || rounds == 0 ? spec.operations : counted[phase] / rounds;
+}
 
 ProgramTask::ProgramTask(RunState& run, const TaskSpec& spec, sim::TaskId id, sim::Cpu& cpu)
     : Task(spec.name, id, cpu), run_(run), spec_(spec) {
@@ -31,8 +40,25 @@ sim::Step ProgramTask::step(sim::Cpu& cpu) {
     if (pc_ == spec_.program.size()) {
         return finish(cpu);
     }
+    if (self_ == nullptr) {
+        self_ = run_.kernel.current(cpu);
+    }
+    if (self_->task.pending() && !self_->task.in_kernel) {
+        return run_task_work(cpu);
+    }
+    interrupted_ = false;
     const op::Any& operation = spec_.program[pc_].op;
     return std::visit([&](const auto& op) { return run(op, cpu); }, operation);
+}
+
+/// TWA_SIGNAL reached the program in user mode, or woke it from a sleep.
+sim::Step ProgramTask::run_task_work(sim::Cpu& cpu) {
+    if (!interrupted_ && stage_ != Stage::sleeping) {
+        cpu.charge(id(models::Primitive::signal_interrupt));
+        interrupted_ = true;
+    }
+    self_->task.run_one(cpu);
+    return sim::Step::ready();
 }
 
 const std::string& ProgramTask::where() const {
@@ -51,6 +77,7 @@ sim::Step ProgramTask::advance() {
 }
 
 sim::Step ProgramTask::finish(sim::Cpu& cpu) {
+    run_.kernel.task_exits(*this);
     // The last task to leave takes the process with it, and so whatever rings are still open.
     if (--run_.tasks_alive == 0) {
         for (models::Ring*& ring : run_.rings) {
@@ -98,7 +125,7 @@ sim::Step ProgramTask::run(const op::CreateRing& op, sim::Cpu& cpu) {
 }
 
 sim::Step ProgramTask::run(const op::EnableRing& op, sim::Cpu& /*cpu*/) {
-    ring(op.ring).enable();
+    ring(op.ring).enable(self_);
     return advance();
 }
 
@@ -196,7 +223,8 @@ models::Sqe& ProgramTask::next_sqe(sim::Cpu& cpu, models::Ring& own) const {
 template <class FillIn>
 sim::Step ProgramTask::run_batches(sim::Cpu& cpu, std::size_t index,
                                    std::optional<std::size_t> target, const Batch& batch,
-                                   const Expect& expect, const FillIn& fill_in) {
+                                   const Expect& expect, const FillIn& fill_in,
+                                   std::uint32_t targets) {
     models::Ring& own = ring(index);
     switch (stage_) {
     case Stage::idle: {
@@ -204,13 +232,20 @@ sim::Step ProgramTask::run_batches(sim::Cpu& cpu, std::size_t index,
             return advance();
         }
         in_batch_ = std::min(batch.size, batch.count - done_);
+        first_user_data_ = run_.next_user_data[index];
+        batch_began_ = cpu.now();
+        batch_messages_.clear();
         for (std::uint32_t i = 0; i < in_batch_; ++i) {
             models::Sqe& sqe = next_sqe(cpu, own);
             fill_in(sqe, done_ + i);
             sqe.user_data = run_.next_user_data[index]++;
             if (target) {
-                sqe.target = run_.rings[*target];
-                sqe.target_user_data = run_.next_message[*target]++;
+                const std::size_t to = *target + turn_++ % targets;
+                sqe.target = run_.rings[to];
+                sqe.target_user_data = run_.next_message[to]++;
+                if (run_.scenario.rings[to].received) {
+                    follow_message(sqe, to, cpu);
+                }
             }
         }
         if (!batch.submit) {
@@ -226,6 +261,8 @@ sim::Step ProgramTask::run_batches(sim::Cpu& cpu, std::size_t index,
         return reap_own(cpu, own, expect, target.has_value());
     case Stage::reap_target:
         return reap_messages(cpu, ring(*target));
+    case Stage::sleeping:
+        break;
     }
     return sim::Step::ready();
 }
@@ -267,8 +304,13 @@ sim::Step ProgramTask::reap_own(sim::Cpu& cpu, models::Ring& own, const Expect& 
         if (updates && expect.kind == Expect::Kind::success) {
             check_complete(cqe->res, spans_[done_ + i]);
         }
-        if (messages && cqe->res >= 0 && !silent) {
+        if (!batch_messages_.empty()) {
+            record_sent(cpu, *cqe);
+        } else if (messages && cqe->res >= 0 && !silent) {
             ++messages_;
+        }
+        if (cqe->res >= 0 && !phases_.empty() && phases_.back().measured) {
+            ++run_.counted[sim::index_of(phases_.back().id) - 1];
         }
     }
     if (messages_ > 0) {
@@ -330,7 +372,137 @@ sim::Step ProgramTask::run(const op::SendData& op, sim::Cpu& cpu) {
         sqe.opcode = models::Opcode::msg_ring_data;
         sqe.target_is_ring = op.target.has_value();
         sqe.len = op.len;
-    });
+    }, op.targets);
+}
+
+// --- Messages from task to task ---
+
+std::uint64_t MessageLog::send(sim::Cycles at, bool last) {
+    entries_.push_back({at, last, true});
+    ++open_;
+    return first_ + entries_.size() - 1;
+}
+
+std::optional<MessageLog::Entry> MessageLog::take(std::uint64_t number) {
+    if (number < first_ || number - first_ >= entries_.size() || !entries_[number - first_].open) {
+        return std::nullopt;
+    }
+    const Entry entry = entries_[number - first_];
+    entries_[number - first_].open = false;
+    --open_;
+    while (!entries_.empty() && !entries_.front().open) {
+        entries_.pop_front();
+        ++first_;
+    }
+    return entry;
+}
+
+std::uint64_t ProgramTask::clock_ns(sim::Cycles at) const {
+    constexpr std::int64_t ns_of_us = 1000;
+    const models::Machine& machine = run_.kernel.machine();
+    const std::int64_t ns = at * ns_of_us / machine.mhz;
+    return static_cast<std::uint64_t>(ns - ns % machine.timing.clock_tick_ns);
+}
+
+void ProgramTask::follow_message(models::Sqe& sqe, std::size_t target, sim::Cpu& /*cpu*/) {
+    const auto* send = std::get_if<op::SendData>(&spec_.program[pc_].op);
+    const bool last = send != nullptr && send->last;
+    sqe.target_user_data = run_.messages[target].send(batch_began_, last);
+    batch_messages_.push_back({target, sqe.target_user_data});
+}
+
+/// The sender has read the completion of a message that is followed.
+void ProgramTask::record_sent(sim::Cpu& cpu, const models::Cqe& cqe) {
+    const SentMessage& message = batch_messages_.at(cqe.user_data - first_user_data_);
+    if (cqe.res < 0) {
+        run_.messages[message.target].cancel(message.number);
+        return;
+    }
+    last_latency_ = cpu.now() - batch_began_;
+    const auto* send = std::get_if<op::SendData>(&spec_.program[pc_].op);
+    if (send != nullptr && send->latency && !warming_up()) {
+        run_.latencies[*send->latency].add(clock_ns(cpu.now()) - clock_ns(batch_began_));
+    }
+}
+
+sim::Step ProgramTask::run(const op::Receive& op, sim::Cpu& cpu) {
+    models::Ring& own = ring(op.ring);
+    if (stage_ == Stage::enter) {
+        const auto progress = enter_.step(cpu, run_.kernel, *this);
+        if (progress == models::EnterCall::Progress::blocked) {
+            return sim::Step::blocked();
+        }
+        if (progress == models::EnterCall::Progress::more) {
+            return sim::Step::ready();
+        }
+        check(cpu, enter_.result(), {}, "io_uring_enter");
+        stage_ = Stage::idle;
+        return sim::Step::ready();
+    }
+    const bool enough = op.count ? done_ >= *op.count
+                                 : last_seen_ && run_.messages[op.ring].open() == 0;
+    if (enough) {
+        last_seen_ = false;
+        return advance();
+    }
+    if (own.cq().ready() > 0) {
+        return read_message(op, own, cpu);
+    }
+    enter_.begin(own, {0, op.wait, true});
+    stage_ = Stage::enter;
+    return sim::Step::ready();
+}
+
+sim::Step ProgramTask::read_message(const op::Receive& op, models::Ring& own, sim::Cpu& cpu) {
+    const auto cqe = own.cq().reap(cpu);
+    const auto entry = run_.messages[op.ring].receive(cqe->user_data);
+    if (!entry) {
+        fail(fmt::format("message {} arrived in ring \"{}\" twice, or was never sent",
+                         cqe->user_data, own.name()));
+    }
+    if (op.latency && !entry->last && !warming_up()) {
+        run_.latencies[*op.latency].add(clock_ns(cpu.now()) - clock_ns(entry->sent));
+    }
+    last_seen_ = last_seen_ || entry->last;
+    ++done_;
+    return sim::Step::ready();
+}
+
+sim::Cycles ProgramTask::next_due(const op::Pace& op, sim::Cycles now) {
+    const models::Machine& machine = run_.kernel.machine();
+    const sim::Cycles delay = machine.cycles_of_us(static_cast<std::int64_t>(op.delay_us));
+    if (due_ < 0 || op.rule == op::Pace::Rule::sleep) {
+        return now + delay;
+    }
+    if (op.rule != op::Pace::Rule::credit) {
+        return due_ + delay;
+    }
+    // loss x min(1.2, (L + g) / d)
+    const sim::Cycles loss = machine.cycles_of_us(static_cast<std::int64_t>(op.loss_us));
+    const sim::Cycles overhead = machine.cycles_of_us(6) / 100;
+    const sim::Cycles most = loss * 12 / 10;
+    return due_ + delay + std::min(most, loss * (last_latency_ + overhead) / delay);
+}
+
+sim::Step ProgramTask::run(const op::Pace& op, sim::Cpu& cpu) {
+    if (stage_ == Stage::sleeping) {
+        if (op.rule == op::Pace::Rule::spin && cpu.now() < until_) {
+            const sim::Cycles slice = run_.kernel.machine().cycles_of_us(1);
+            cpu.elapse(id(models::Primitive::user_pause), std::min(slice, until_ - cpu.now()));
+            return sim::Step::ready();
+        }
+        return sleep_until(cpu, until_);
+    }
+    due_ = next_due(op, cpu.now());
+    if (cpu.now() >= due_) {
+        return advance(); // overdue: at once
+    }
+    if (op.rule == op::Pace::Rule::spin) {
+        stage_ = Stage::sleeping;
+        until_ = due_;
+        return sim::Step::ready();
+    }
+    return sleep_until(cpu, run_.kernel.timer_fires(due_));
 }
 
 // --- Updates ---
@@ -485,10 +657,26 @@ sim::Step ProgramTask::run(const op::EndPoll& op, sim::Cpu& cpu) {
 }
 
 sim::Step ProgramTask::run(const op::Sleep& op, sim::Cpu& cpu) {
-    const sim::Cycles until =
-        cpu.now() + run_.kernel.machine().cycles_of_us(static_cast<std::int64_t>(op.us));
+    if (op.us == 0) {
+        return advance();
+    }
+    if (stage_ == Stage::sleeping) {
+        return sleep_until(cpu, until_);
+    }
+    const sim::Cycles length =
+        run_.kernel.machine().cycles_of_us(static_cast<std::int64_t>(op.us));
+    return sleep_until(cpu, run_.kernel.timer_fires(cpu.now() + length));
+}
+
+/// nanosleep: a task that is woken early runs its task_work and sleeps on.
+sim::Step ProgramTask::sleep_until(sim::Cpu& cpu, sim::Cycles until) {
+    if (cpu.now() < until) {
+        stage_ = Stage::sleeping;
+        until_ = until;
+        return sim::Step::sleep_until(until);
+    }
     advance();
-    return op.us > 0 ? sim::Step::sleep_until(until) : sim::Step::ready();
+    return step(cpu);
 }
 
 sim::Step ProgramTask::run(const op::SetRlimitNofile& op, sim::Cpu& /*cpu*/) {
@@ -552,6 +740,10 @@ std::uint64_t measure(models::Kernel& kernel, models::Ring* ring, op::Quantity q
         return kernel.per_cpu_requests().cached();
     case op::Quantity::requests_available:
         return available_requests(kernel);
+    case op::Quantity::local_work:
+        return ring->work().size();
+    case op::Quantity::taskrun:
+        return ring->taskrun() ? 1 : 0;
     }
     return 0;
 }
@@ -633,6 +825,26 @@ sim::Step ProgramTask::run(const op::RepeatBegin& op, sim::Cpu& /*cpu*/) {
 sim::Step ProgramTask::run(const op::RepeatEnd& op, sim::Cpu& /*cpu*/) {
     const auto& begin = std::get<op::RepeatBegin>(spec_.program[op.begin].op);
     if (++loops_.back().iteration < begin.times + begin.warmup) {
+        pc_ = op.begin;
+    } else {
+        loops_.pop_back();
+    }
+    return advance();
+}
+
+sim::Step ProgramTask::run(const op::LoopBegin& op, sim::Cpu& cpu) {
+    // The deadline is kept in a frame of its own, made when the loop is entered.
+    const sim::Cycles length = run_.kernel.machine().cycles_of_us(static_cast<std::int64_t>(op.us));
+    if (op.us == 0) {
+        pc_ = op.end;
+    } else {
+        loops_.push_back({0, 0, cpu.now() + length});
+    }
+    return advance();
+}
+
+sim::Step ProgramTask::run(const op::LoopEnd& op, sim::Cpu& cpu) {
+    if (cpu.now() < loops_.back().ends) {
         pc_ = op.begin;
     } else {
         loops_.pop_back();

@@ -115,7 +115,7 @@ class ResultBuilder {
 void add_configuration(Result& result, const Scenario& scenario, const models::Design& design) {
     for (const Parameter& parameter : scenario.parameters) {
         result.parameters.push_back(
-            {parameter.name, std::to_string(parameter.value), parameter.unit});
+            {parameter.name, parameter.text(), parameter.unit});
     }
     for (const models::Knob& knob : models::knob_table()) {
         result.knobs.push_back({std::string(knob.name), knob.format(knob.get(design)),
@@ -201,6 +201,22 @@ void check_books(const models::Kernel& kernel) {
     }
 }
 
+/// Every message that was sent to a ring that somebody receives from has been read.
+void check_messages(const Scenario& scenario, const RunState& run) {
+    for (std::size_t i = 0; i < run.messages.size(); ++i) {
+        if (run.messages[i].open() > 0) {
+            throw RunError(fmt::format("{} messages to ring \"{}\" were never read",
+                                       run.messages[i].open(), scenario.rings[i].name));
+        }
+    }
+#ifndef NDEBUG
+    if (run.kernel.engine().causality_violations() > 0) {
+        throw RunError(fmt::format("{} locks were taken before the time of their last change",
+                                   run.kernel.engine().causality_violations()));
+    }
+#endif
+}
+
 } // namespace
 
 Result replay(const Scenario& scenario, const models::Design& design,
@@ -227,6 +243,7 @@ Result replay(const Scenario& scenario, const models::Design& design,
     }
     check_finished(tasks);
     check_books(kernel);
+    check_messages(scenario, run);
 
     Result result;
     result.scenario = scenario.name;
@@ -241,7 +258,7 @@ Result replay(const Scenario& scenario, const models::Design& design,
         const auto id = static_cast<sim::PhaseId>(i + 1);
         const PhaseSpec& spec = scenario.phases[i];
         result.phases.push_back(
-            {spec.name, spec.operations, run.cycles_by_round[i], builder.phase_counters(id)});
+            {spec.name, run.operations(i), run.cycles_by_round[i], builder.phase_counters(id)});
         const auto rows = builder.rows(id, spec.name);
         result.ledger.insert(result.ledger.end(), rows.begin(), rows.end());
     }
@@ -249,6 +266,9 @@ Result replay(const Scenario& scenario, const models::Design& design,
     result.counters = builder.total_counters();
     result.snapshots = run.snapshots;
     result.memory = memory_of(kernel);
+    for (std::size_t i = 0; i < scenario.latencies.size(); ++i) {
+        result.latencies.push_back({scenario.latencies[i], run.latencies[i]});
+    }
     return result;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "sim/cycles.h"
+#include "sim/histogram.h"
 
 #include <cstdint>
 #include <map>
@@ -79,6 +80,12 @@ struct MemoryResult {
     RequestMemoryResult requests{};
 };
 
+/// How long messages took, in ns: sender (submission to own completion) or receiver (send to read).
+struct LatencyResult {
+    std::string name;
+    sim::Histogram histogram;
+};
+
 /// One effective setting of a run: knob, parameter or machine, as text.
 struct Setting {
     std::string name;
@@ -102,6 +109,7 @@ struct Result {
     std::vector<LedgerRow> ledger_outside; ///< what ran outside every measured phase
     std::vector<SnapshotResult> snapshots;
     MemoryResult memory;
+    std::vector<LatencyResult> latencies; ///< in the order of the scenario file
 
     double ns(double cycles) const { return cycles * 1000.0 / static_cast<double>(machine_mhz); }
     const PhaseResult* find_phase(const std::string& name) const;

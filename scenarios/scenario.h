@@ -27,6 +27,8 @@ struct Expect {
 struct RingSpec {
     std::string name;
     models::RingParams params;
+    std::uint32_t instances = 1; ///< of the group that starts with this ring
+    bool received = false;       ///< some `receive` reads it: its messages are followed
 };
 
 /// How a batch of requests is carried out: `count` SQEs are prepared in batches of `batch`; each
@@ -128,6 +130,9 @@ struct SendFd {
 struct SendData {
     std::size_t ring;
     std::optional<std::size_t> target;
+    std::uint32_t targets;              ///< rings from `target` on that take turns
+    bool last;                          ///< the receiver stops after this one
+    std::optional<std::size_t> latency; ///< histogram of submission to own completion
     Batch batch;
     std::uint32_t len;
     Expect expect;
@@ -140,6 +145,29 @@ struct Reap {
     std::optional<std::uint32_t> count;
     Expect expect;
     std::optional<std::uint64_t> first_user_data; ///< CQEs come in sequence from this one on
+};
+/// Reads messages one by one, entering to wait for `wait` where none is there: `count` messages, or
+/// as many as come until the last one has been read and none is on its way.
+struct Receive {
+    std::size_t ring;
+    std::uint32_t wait;
+    std::optional<std::uint32_t> count;
+    std::optional<std::size_t> latency; ///< histogram of send to read
+};
+/// Waits until the next message is due.
+///
+/// With d the delay, L the sender's latency of the last message:
+/// - credit: due times d + loss x min(1.2, (L + 0.06 us) / d) apart; a sleep until the next one, with the
+///   timer's slack; those that are overdue after it follow back to back. Reproduces twelve
+///   published periods within 3 % with a loss of 48 us: a description, not the test program.
+/// - sleep: a sleep of d after each message.
+/// - spin: a busy loop until d after the last due time; no timer.
+/// - grid: due times d apart, with sleeps.
+struct Pace {
+    enum class Rule : std::uint8_t { credit, sleep, spin, grid };
+    Rule rule;
+    std::uint64_t delay_us;
+    std::uint64_t loss_us;
 };
 struct Poll { std::size_t ring; std::uint32_t slot; Expect expect; };
 struct EndPoll { std::size_t ring; };
@@ -161,13 +189,16 @@ enum class Quantity : std::uint8_t {
     buffers_installed,
     pins,            ///< segments of all rings' buffers
     pages_accounted, ///< against RLIMIT_MEMLOCK
-    requests_cached,   ///< in the per-CPU caches
-    requests_available ///< of those, on alloc lists
+    requests_cached,    ///< in the per-CPU caches
+    requests_available, ///< of those, on alloc lists
+    local_work,
+    taskrun
 };
 /// True for what belongs to no single ring.
 constexpr bool is_global(Quantity quantity) {
     return quantity == Quantity::rings_alive || quantity == Quantity::pins ||
-           quantity == Quantity::pages_accounted || quantity >= Quantity::requests_cached;
+           quantity == Quantity::pages_accounted || quantity == Quantity::requests_cached ||
+           quantity == Quantity::requests_available;
 }
 /// Stops the run where a quantity differs. `ring` is ignored for those that are global.
 struct Assert { std::size_t ring; Quantity quantity; std::uint64_t equals; };
@@ -177,6 +208,9 @@ struct Snapshot { std::size_t ring; std::string name; };
 /// Control: `do` blocks are flattened; the numbers are indices into the program.
 struct RepeatBegin { std::uint64_t times; std::uint64_t warmup; std::size_t end; };
 struct RepeatEnd { std::size_t begin; };
+/// Repeats for a length of time, looking at the clock at the beginning of each round.
+struct LoopBegin { std::uint64_t us; std::size_t end; };
+struct LoopEnd { std::size_t begin; };
 struct PhaseBegin { sim::PhaseId phase; };
 struct PhaseEnd { sim::PhaseId phase; };
 
@@ -184,7 +218,9 @@ using Any = std::variant<CreateRing, EnableRing, CloseRing, RegisterFiles, Regis
                          RegisterFileAllocRange, UnregisterFiles, UpdateFiles, RemoveFiles, Nop,
                          SendFd, SendData, Submit, Reap, Poll, EndPoll, Sleep, SetRlimitNofile,
                          RegisterBuffers, UpdateBuffers, UnregisterBuffers, CloneBuffers,
-                         SetRlimitMemlock, FailAlloc, Shrink, CpuHotplug, SlabCycle, Assert, Snapshot, RepeatBegin, RepeatEnd, PhaseBegin, PhaseEnd>;
+                         SetRlimitMemlock, FailAlloc, Shrink, CpuHotplug, SlabCycle, Assert,
+                         Snapshot, RepeatBegin, RepeatEnd, PhaseBegin, PhaseEnd, Receive, Pace,
+                         LoopBegin, LoopEnd>;
 
 } // namespace op
 
@@ -199,6 +235,7 @@ struct PhaseSpec {
     std::string name;
     std::optional<sim::PhaseId> parent; ///< the phase that it lies in
     std::uint64_t operations = 1;       ///< in one round
+    bool counted = false; ///< operations are the requests that succeeded, as the run has them
 };
 
 struct TaskSpec {
@@ -217,6 +254,10 @@ struct Parameter {
     std::int64_t min = 0;
     std::int64_t max = 0;
     std::int64_t value = 0;
+    std::vector<std::string> choices; ///< not empty: the value is an index into these
+
+    /// The value as users write it.
+    std::string text() const;
 };
 
 /// A scenario with its parameters bound: programs are data and every number is known.
@@ -229,6 +270,7 @@ struct Scenario {
     std::vector<Parameter> parameters;
     std::vector<RingSpec> rings;
     std::vector<PhaseSpec> phases; ///< PhaseId n is phases[n - 1]
+    std::vector<std::string> latencies; ///< names of the histograms
     std::vector<TaskSpec> tasks;
 
     const PhaseSpec& phase(sim::PhaseId id) const { return phases.at(sim::index_of(id) - 1); }

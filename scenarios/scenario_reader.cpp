@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace uringsim::scenarios {
 
@@ -83,10 +84,55 @@ std::uint32_t ValueReader::required_integer(ObjectReader& reader, std::string_vi
 
 std::optional<std::size_t> ValueReader::ring_index(const JsonNode& node) const {
     std::vector<std::string_view> names;
-    for (const RingSpec& ring : scenario_.rings) {
-        names.push_back(ring.name);
+    std::vector<std::size_t> first;
+    for (std::size_t i = 0; i < scenario_.rings.size(); i += scenario_.rings[i].instances) {
+        names.push_back(scenario_.rings[i].name);
+        first.push_back(i);
     }
-    return get_choice(node, names, diagnostics_);
+    const auto index = get_choice(node, names, diagnostics_);
+    if (!index) {
+        return std::nullopt;
+    }
+    const std::uint32_t instances = scenario_.rings[first[*index]].instances;
+    const bool own = instances > 1 && instances == instances_;
+    return first[*index] + (own ? instance_ : 0);
+}
+
+std::optional<std::size_t> ValueReader::choice(const JsonNode& node,
+                                               std::span<const std::string_view> names) const {
+    if (!node.is_string() || !node.text().starts_with('$')) {
+        return get_choice(node, names, diagnostics_);
+    }
+    const std::string name = node.text().substr(1);
+    const auto found = std::ranges::find(scenario_.parameters, name, &Parameter::name);
+    if (found == scenario_.parameters.end() || found->choices.empty()) {
+        node.report(fmt::format("\"{}\" is no parameter with choices", node.text()), diagnostics_);
+        return std::nullopt;
+    }
+    std::string error;
+    const auto index = parse_choice(found->text(), names, error);
+    if (!index) {
+        node.report(error, diagnostics_);
+    }
+    return index;
+}
+
+std::optional<std::size_t> ValueReader::latency(ObjectReader& reader) const {
+    if (reader.optional("latency") == nullptr) {
+        return std::nullopt;
+    }
+    const std::string name = reader.name("latency").value_or("");
+    auto& names = scenario_.latencies;
+    const auto found = std::ranges::find(names, name);
+    if (found != names.end()) {
+        return static_cast<std::size_t>(found - names.begin());
+    }
+    names.push_back(name);
+    return names.size() - 1;
+}
+
+std::string Parameter::text() const {
+    return choices.empty() ? std::to_string(value) : choices.at(static_cast<std::size_t>(value));
 }
 
 std::size_t ValueReader::ring(ObjectReader& reader, std::string_view key) const {
@@ -122,6 +168,7 @@ constexpr std::int64_t max_parameter = 1LL << 40;
 constexpr std::int64_t max_ring_entries = 32768;
 constexpr std::int64_t max_cq_entries = 65536;
 constexpr std::int64_t max_cpu = 1023;
+constexpr std::int64_t max_instances = 64;
 
 /// Reads the blocks of a program into flat instructions.
 class ProgramReader {
@@ -146,6 +193,8 @@ class ProgramReader {
     void statement(const JsonNode& node, std::optional<sim::PhaseId> phase) {
         if (node.find("repeat") != nullptr) {
             repeat(node, phase);
+        } else if (node.find("seconds") != nullptr || node.find("for_ms") != nullptr) {
+            timed(node, phase);
         } else if (node.find("phase") != nullptr) {
             measured(node, phase);
         } else {
@@ -178,15 +227,43 @@ class ProgramReader {
         std::get<op::RepeatBegin>(program_[begin].op).end = program_.size() - 1;
     }
 
+    void timed(const JsonNode& node, std::optional<sim::PhaseId> phase) {
+        constexpr std::uint64_t second_us = 1'000'000;
+        constexpr std::uint64_t ms_us = 1000;
+        ObjectReader reader(node, values_.diagnostics());
+        reader.ignore("comment");
+        std::uint64_t us = 0;
+        if (node.find("seconds") != nullptr) {
+            us = std::uint64_t{values_.required_integer(reader, "seconds", {0, 3600, "s"})} *
+                 second_us;
+        } else {
+            us = std::uint64_t{values_.required_integer(reader, "for_ms", {0, 3'600'000, "ms"})} * ms_us;
+        }
+        const JsonNode* body = reader.array("do", 1);
+        reader.finish();
+        const std::size_t begin = program_.size();
+        emit(node, op::LoopBegin{us, 0});
+        if (body != nullptr) {
+            block(*body, phase);
+        }
+        emit(node, op::LoopEnd{begin});
+        std::get<op::LoopBegin>(program_[begin].op).end = program_.size() - 1;
+    }
+
     void measured(const JsonNode& node, std::optional<sim::PhaseId> parent) {
         ObjectReader reader(node, values_.diagnostics());
         reader.ignore("comment");
         const std::string name = reader.name("phase").value_or("");
-        const std::uint64_t operations =
-            values_.required_integer(reader, "operations", {1, 1LL << 31, "operations"});
+        const JsonNode* amount = reader.required("operations");
+        const bool counted =
+            amount != nullptr && amount->is_string() && amount->text() == "counted";
+        const IntegerRange range{1, 1LL << 31, "operations", "\"counted\" or a parameter"};
+        const auto operations = static_cast<std::uint64_t>(
+            amount != nullptr && !counted ? values_.integer(*amount, range).value_or(1) : 1);
         const JsonNode* body = reader.array("do", 1);
         reader.finish();
         const sim::PhaseId id = declare(node, name, parent, operations);
+        values_.scenario().phases.back().counted = counted;
         emit(node, op::PhaseBegin{id});
         if (body != nullptr) {
             block(*body, id);
@@ -227,11 +304,30 @@ std::int64_t read_maximum(ObjectReader& reader, const ValueReader& values, std::
     return values.integer(*node, range).value_or(max_parameter);
 }
 
+/// A parameter with names for values: { "default": "defer", "choices": ["plain", "defer"] }.
+void read_choices(const JsonNode& node, const ValueReader& values, Parameter& parameter) {
+    ObjectReader reader(node, values.diagnostics());
+    parameter.help = reader.string_or("help", "");
+    std::vector<std::string_view> names;
+    if (const JsonNode* array = reader.array("choices", 2)) {
+        for (const JsonNode& choice : array->children()) {
+            parameter.choices.push_back(get_name(choice, values.diagnostics()).value_or(""));
+        }
+    }
+    names.assign(parameter.choices.begin(), parameter.choices.end());
+    parameter.max = std::max<std::int64_t>(1, static_cast<std::int64_t>(names.size())) - 1;
+    parameter.default_value =
+        static_cast<std::int64_t>(reader.choice("default", names).value_or(0));
+    reader.finish();
+}
+
 Parameter read_parameter(const JsonNode& node, const ValueReader& values) {
     Parameter parameter;
     parameter.name = node.key();
     parameter.max = max_parameter;
-    if (node.is_object()) {
+    if (node.is_object() && node.find("choices") != nullptr) {
+        read_choices(node, values, parameter);
+    } else if (node.is_object()) {
         ObjectReader reader(node, values.diagnostics());
         parameter.min = reader.integer_or("min", {0, max_parameter}, 0);
         parameter.max = read_maximum(reader, values, parameter.min);
@@ -249,6 +345,16 @@ Parameter read_parameter(const JsonNode& node, const ValueReader& values) {
     return parameter;
 }
 
+std::optional<std::int64_t> parse_parameter(const Parameter& parameter, const std::string& text,
+                                            std::string& error) {
+    if (parameter.choices.empty()) {
+        return parse_integer(text, {parameter.min, parameter.max, parameter.unit}, error);
+    }
+    const std::vector<std::string_view> names(parameter.choices.begin(), parameter.choices.end());
+    const auto index = parse_choice(text, names, error);
+    return index ? std::optional<std::int64_t>(static_cast<std::int64_t>(*index)) : std::nullopt;
+}
+
 void override_value(Parameter& parameter, const ParameterOverrides& overrides,
                     Diagnostics& diagnostics) {
     bool seen = false;
@@ -262,8 +368,7 @@ void override_value(Parameter& parameter, const ParameterOverrides& overrides,
         }
         seen = true;
         std::string error;
-        const auto value =
-            parse_integer(text, {parameter.min, parameter.max, parameter.unit}, error);
+        const auto value = parse_parameter(parameter, text, error);
         if (value) {
             parameter.value = *value;
         } else {
@@ -304,6 +409,23 @@ void read_parameters(ObjectReader& reader, const ValueReader& values,
     report_unknown_overrides(scenario, overrides, values.diagnostics());
 }
 
+/// "mode" names the usual sets of flags: plain none, single_issuer, defer both.
+void read_setup(const JsonNode& node, ObjectReader& ring, const ValueReader& values, models::RingParams& params) {
+    static constexpr std::array<std::string_view, 3> modes{"plain", "single_issuer", "defer"};
+    std::size_t mode = 0;
+    if (const JsonNode* given = ring.optional("mode")) {
+        mode = values.choice(*given, modes).value_or(0);
+    }
+    params.single_issuer = ring.boolean_or("single_issuer", mode >= 1);
+    params.defer_taskrun = ring.boolean_or("defer_taskrun", mode == 2);
+    params.taskrun_flag = ring.boolean_or("taskrun_flag", false);
+    params.iopoll = ring.boolean_or("iopoll", false);
+    if (params.defer_taskrun && !params.single_issuer) {
+        node.report("defer_taskrun needs single_issuer: io_uring_setup returns -EINVAL",
+                           values.diagnostics());
+    }
+}
+
 void read_rings(ObjectReader& reader, const ValueReader& values) {
     const JsonNode* object = reader.object("rings");
     if (object == nullptr) {
@@ -319,12 +441,36 @@ void read_rings(ObjectReader& reader, const ValueReader& values) {
             values.integer_or(ring, "cq_entries", {1, max_cq_entries, "entries"}, 0);
         spec.params.cqe32 = ring.boolean_or("cqe32", false);
         spec.params.disabled = ring.boolean_or("disabled", false);
+        read_setup(node, ring, values, spec.params);
+        spec.instances = values.integer_or(ring, "instances", {1, max_instances, "rings"}, 1);
         ring.finish();
-        values.scenario().rings.push_back(std::move(spec));
+        values.scenario().rings.insert(values.scenario().rings.end(), spec.instances, spec);
     }
 }
 
-void read_tasks(ObjectReader& reader, const ValueReader& values) {
+/// A task with instances is several tasks with one program, on CPUs one after the other; the rings
+/// of as many instances that it names are each instance's own.
+void read_instances(const JsonNode* program, ValueReader& values, const TaskSpec& spec,
+                    std::uint32_t instances) {
+    const std::size_t reported_before = values.diagnostics().size();
+    for (std::uint32_t i = 0; i < instances; ++i) {
+        TaskSpec task = spec;
+        if (instances > 1) {
+            task.name = fmt::format("{}-{}", spec.name, i + 1);
+        }
+        task.cpu = static_cast<std::uint16_t>(spec.cpu + i);
+        values.set_instance(i, instances);
+        if (program != nullptr) {
+            ProgramReader(values, task.program).block(*program, std::nullopt);
+        }
+        values.scenario().tasks.push_back(std::move(task));
+        if (values.diagnostics().size() > reported_before) {
+            return; // said once is enough
+        }
+    }
+}
+
+void read_tasks(ObjectReader& reader, ValueReader& values) {
     const JsonNode* array = reader.array("tasks", 1);
     if (array == nullptr) {
         return;
@@ -336,13 +482,12 @@ void read_tasks(ObjectReader& reader, const ValueReader& values) {
         spec.cpu =
             static_cast<std::uint16_t>(values.integer_or(task, "cpu", {0, max_cpu, "cpu"}, 0));
         spec.pinned = values.integer_or(task, "pinned", {0, 1, "(0: may move, 1: pinned)"}, 1) != 0;
+        const auto instances = values.integer_or(task, "instances", {1, max_instances, "tasks"}, 1);
         const JsonNode* program = task.array("program", 1);
         task.finish();
-        if (program != nullptr) {
-            ProgramReader(values, spec.program).block(*program, std::nullopt);
-        }
-        values.scenario().tasks.push_back(std::move(spec));
+        read_instances(program, values, spec, instances);
     }
+    values.set_instance(0, 1);
 }
 
 } // namespace
@@ -358,7 +503,7 @@ std::optional<Scenario> read_scenario(const JsonNode& root, const ParameterOverr
     scenario.machine = reader.string_or("machine", "i7-12700kf");
     scenario.design = reader.string_or("design", "linux-6.18");
     scenario.seed = reader.unsigned_integer_or("seed", {}, 1);
-    const ValueReader values(scenario, diagnostics);
+    ValueReader values(scenario, diagnostics);
     read_parameters(reader, values, overrides);
     read_rings(reader, values);
     read_tasks(reader, values);

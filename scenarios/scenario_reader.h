@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,12 +32,27 @@ class ValueReader {
     /// "ok", "any", an errno such as "-ENFILE", or a number.
     Expect expect(ObjectReader& reader) const;
 
+    /// One of `names`, by name or by a parameter that has choices.
+    std::optional<std::size_t> choice(const JsonNode& node,
+                                      std::span<const std::string_view> names) const;
+
+    /// The histogram that "latency" names; declared on first use.
+    std::optional<std::size_t> latency(ObjectReader& reader) const;
+
+    /// Which instance of a task is being read: rings with as many instances mean that one of them.
+    void set_instance(std::uint32_t index, std::uint32_t of) {
+        instance_ = index;
+        instances_ = of;
+    }
+
     Scenario& scenario() const { return scenario_; }
     Diagnostics& diagnostics() const { return diagnostics_; }
 
   private:
     Scenario& scenario_;
     Diagnostics& diagnostics_;
+    std::uint32_t instance_ = 0;
+    std::uint32_t instances_ = 1;
 };
 
 /// Reads one operation; `reader` is at its object. Nothing after reporting an unknown "op".

@@ -75,6 +75,10 @@ void Cpu::enqueue(Task& task, Cycles at) {
     if (busy_) {
         return;
     }
+    if (engine_->idle().enabled()) {
+        leave_idle(at);
+        return;
+    }
     wake_up(at);
 }
 
@@ -92,6 +96,21 @@ void Cpu::wake_up(Cycles at) {
         return;
     }
     run();
+}
+
+void Cpu::leave_idle(Cycles at) {
+    const Cycles latency = engine_->idle().exit_latency(id_, at - now_);
+    if (at > now_) {
+        if (at - now_ >= data_.geometry().aging_idle) {
+            data_.age();
+            code_.age();
+        }
+        now_ = at;
+    }
+    busy_ = true;
+    switch_to(run_queue_.front());
+    elapse(primitives_->idle_exit, latency);
+    engine_->schedule(*this, now_);
 }
 
 void Cpu::raise(SoftIrq& softirq, Cycles at) {
@@ -178,11 +197,17 @@ void Cpu::switch_to(Task& task) {
 
 void Cpu::park(Step step) {
     Task& task = *current_;
+    const bool to_idle = step.kind != Step::Kind::ready && run_queue_.empty();
+    if (to_idle && engine_->idle().enabled()) {
+        const MechanismScope scope(*this, primitives_->scheduler);
+        charge(primitives_->schedule_out);
+        engine_->idle().enter(id_);
+    }
     current_ = nullptr;
     task.waiting_since_ = now_;
     task.state_ = step.kind == Step::Kind::done ? Task::State::done : Task::State::waiting;
     if (step.kind == Step::Kind::sleep) {
-        engine_->schedule(task, step.until);
+        engine_->schedule_task(task, step.until);
     }
 }
 

@@ -15,6 +15,7 @@
 namespace uringsim::sim {
 
 class Engine;
+class Cpu;
 
 /// The primitives that the engine itself charges.
 struct EnginePrimitives {
@@ -22,7 +23,9 @@ struct EnginePrimitives {
     PrimitiveId context_switch{}; ///< one task gives way to another on the same CPU
     PrimitiveId waiting{};        ///< time in which a task did not run: asleep, blocked or queued
     PrimitiveId lock_wait{};      ///< time spent spinning on a lock that another CPU holds
-    MechanismId scheduler{};      ///< the mechanism of the three above
+    PrimitiveId schedule_out{};   ///< a task gives way to the idle task; only with an idle model
+    PrimitiveId idle_exit{};      ///< time from a wake-up to the woken task on an idle CPU
+    MechanismId scheduler{};      ///< the mechanism of those above but memory
 };
 
 /// Work that interrupts whatever a CPU is doing, at the next stage boundary: it takes the CPU's time
@@ -120,6 +123,12 @@ class Cpu final : public Event {
     /// A task became runnable at `at`: queues it, and runs it where the CPU is idle.
     void enqueue(Task& task, Cycles at);
 
+    /// Some task is running here or about to.
+    bool busy() const { return busy_; }
+
+    /// When this CPU went idle, or will have: its clock stops there. Only while it is not busy.
+    Cycles idle_since() const { return now_; }
+
     /// Raises a softirq on this CPU at `at`: it runs before the next stage, at once on an idle CPU.
     /// Nothing happens where it is raised already.
     void raise(SoftIrq& softirq, Cycles at);
@@ -160,6 +169,7 @@ class Cpu final : public Event {
     void touch_far(LineGroup& group, TouchClocks& clocks);
     bool owner_cooled(const Line& line) const;
     void run();
+    void leave_idle(Cycles at);
     void switch_to(Task& task);
     void park(Step step);
     void wake_up(Cycles at);

@@ -5,7 +5,10 @@
 namespace uringsim::sim {
 
 Engine::Engine(EngineConfig config, CostTable costs, std::size_t mechanisms, std::size_t counters)
-    : config_(config), costs_(std::move(costs)), ledger_(mechanisms, costs_.size(), counters) {
+    : config_(std::move(config))
+    , costs_(std::move(costs))
+    , ledger_(mechanisms, costs_.size(), counters)
+    , idle_(config_.idle, config_.seed, config_.cpus) {
     for (std::uint16_t id = 0; id < config_.cpus; ++id) {
         cpus_.push_back(std::make_unique<Cpu>(*this, ledger_, costs_, config_.primitives,
                                               config_.geometry, id));
@@ -13,9 +16,21 @@ Engine::Engine(EngineConfig config, CostTable costs, std::size_t mechanisms, std
 }
 
 void Engine::wake(Task& task, Cycles at) {
-    if (task.waiting() && !task.pending()) {
-        queue_.schedule(task, at);
+    if (!task.waiting()) {
+        return;
     }
+    if (task.pending()) {
+        if (task.wakes_at_ <= at) {
+            return;
+        }
+        queue_.cancel(task);
+    }
+    schedule_task(task, at);
+}
+
+void Engine::schedule_task(Task& task, Cycles at) {
+    task.wakes_at_ = at;
+    queue_.schedule(task, at);
 }
 
 Cpu* Engine::idle_cpu() {
@@ -25,8 +40,7 @@ Cpu* Engine::idle_cpu() {
 
 void Engine::run() {
     while (!queue_.empty()) {
-        const Cycles now = queue_.next_time();
-        queue_.pop().fire(now);
+        run_one();
     }
 }
 

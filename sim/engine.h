@@ -5,6 +5,7 @@
 #include "sim/cycles.h"
 #include "sim/event_queue.h"
 #include "sim/fingerprint.h"
+#include "sim/idle.h"
 #include "sim/ledger.h"
 
 #include <cstdint>
@@ -20,6 +21,8 @@ struct EngineConfig {
     Cycles time_slice = 0;
     MemoryGeometry geometry;
     EnginePrimitives primitives;
+    IdleConfig idle;        ///< none: a wake-up of an idle CPU takes no time
+    std::uint64_t seed = 1; ///< of the streams that the engine draws from
 };
 
 /// The simulation of one machine: its CPUs, the calendar of events, the ledger. One object graph a
@@ -47,13 +50,25 @@ class Engine {
     Fingerprint& fingerprint() { return fingerprint_; }
     const CostTable& costs() const { return costs_; }
     const EventQueue& queue() const { return queue_; }
+    IdleModel& idle() { return idle_; }
 
     /// Plans an event. `at` must not lie before the event that is being handled.
     void schedule(Event& event, Cycles at) { queue_.schedule(event, at); }
     void cancel(Event& event) { queue_.cancel(event); }
 
-    /// Makes a waiting task runnable at `at`.
+    /// Makes a waiting task runnable at `at`; one that sleeps until later wakes before its time.
+    /// Nothing happens to a task that is not waiting, or that wakes earlier anyway.
     void wake(Task& task, Cycles at);
+
+    /// Somebody acted on shared state at a time before it was last changed.
+    void note_causality_violation() { ++causality_violations_; }
+    std::uint64_t causality_violations() const { return causality_violations_; }
+
+    /// Handles the earliest event; there must be one.
+    void run_one() {
+        const Cycles now = queue_.next_time();
+        queue_.pop().fire(now);
+    }
 
     /// Runs until no event is left.
     void run();
@@ -62,12 +77,17 @@ class Engine {
     void clear() { queue_.clear(); }
 
   private:
+    friend class Cpu;
+    void schedule_task(Task& task, Cycles at);
+
     EngineConfig config_;
     CostTable costs_;
     Ledger ledger_;
     Fingerprint fingerprint_;
     EventQueue queue_;
+    IdleModel idle_;
     std::vector<std::unique_ptr<Cpu>> cpus_;
+    std::uint64_t causality_violations_ = 0;
 };
 
 } // namespace uringsim::sim

@@ -46,6 +46,8 @@ class Task : public Event {
     PhaseId phase() const { return phase_; }
     bool finished() const { return state_ == State::done; }
     bool waiting() const { return state_ == State::waiting; }
+    /// Waiting, and nothing has woken it by `now`.
+    bool asleep(Cycles now) const { return waiting() && !(pending() && wakes_at_ <= now); }
 
     /// A task that is bound to its CPU shares it by time slices with whoever else wants it; a movable
     /// one goes to an idle CPU, if there is one.
@@ -62,6 +64,7 @@ class Task : public Event {
 
   private:
     friend class Cpu;
+    friend class Engine;
     enum class State : std::uint8_t { waiting, runnable, running, done };
 
     std::string name_;
@@ -70,6 +73,7 @@ class Task : public Event {
     PhaseId phase_ = PhaseId::outside;
     State state_ = State::waiting;
     Cycles waiting_since_ = 0;
+    Cycles wakes_at_ = 0; ///< while its wake-up is pending
     bool movable_ = false;
 };
 

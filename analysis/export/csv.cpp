@@ -1,4 +1,5 @@
 #include "analysis/export/exporter.h"
+#include "analysis/export/latency.h"
 #include "analysis/export/numbers.h"
 #include "models/counters.h"
 #include "models/primitives.h"
@@ -84,6 +85,20 @@ void add_counters(Rows& rows, const std::string& phase, const scenarios::Counter
     }
 }
 
+void add_latencies(Rows& rows, const scenarios::Result& result) {
+    for (const scenarios::LatencyResult& latency : result.latencies) {
+        const std::string name = "latency." + latency.name + ".";
+        const sim::Histogram& histogram = latency.histogram;
+        rows.add("", name + "count", "messages", fmt::format("{}", histogram.count()));
+        rows.add("", name + "min", "ns", fmt::format("{}", histogram.min()));
+        for (const Percentile& percentile : percentiles) {
+            rows.add("", name + std::string(percentile.key), "ns",
+                     fmt::format("{}", histogram.percentile(percentile.millipercent)));
+        }
+        rows.add("", name + "max", "ns", fmt::format("{}", histogram.max()));
+    }
+}
+
 void add_memory(Rows& rows, const scenarios::MemoryResult& memory) {
     rows.add("", "nodes_live_peak", "nodes", fmt::format("{}", memory.nodes_live_peak));
     rows.add("", "nodes_cached_peak", "nodes", fmt::format("{}", memory.nodes_cached_peak));
@@ -116,6 +131,7 @@ void add_run(Rows& rows, const Run& run) {
     }
     add_counters(rows, "", run.result.counters); // no phase: the whole run
     add_memory(rows, run.result.memory);
+    add_latencies(rows, run.result);
     add_published(rows, run.published);
 }
 

@@ -1,5 +1,6 @@
 #include "analysis/export/document.h"
 
+#include "analysis/export/latency.h"
 #include "analysis/export/numbers.h"
 #include "analysis/version.h"
 #include "models/counters.h"
@@ -376,6 +377,9 @@ Document describe(const Run& run) {
         document.sections.push_back(phase_section(run));
         document.sections.push_back(mechanism_section(result));
     }
+    if (!result.latencies.empty()) {
+        document.sections.push_back(latency_section(result));
+    }
     document.sections.push_back(counter_section(result));
     document.sections.push_back(memory_section(result));
     if (requests_move(result)) {
@@ -403,6 +407,13 @@ Document describe(const Comparison& comparison) {
         if (comparison.runs.size() > 1) {
             document.sections.push_back(moved_section(comparison, phase));
         }
+    }
+    if (!baseline.result.latencies.empty()) {
+        std::vector<const Result*> results;
+        for (const Run& run : comparison.runs) {
+            results.push_back(&run.result);
+        }
+        document.sections.push_back(compared_latency(results));
     }
     document.sections.push_back(compared_memory(comparison));
     const bool requests = std::ranges::any_of(

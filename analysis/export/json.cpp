@@ -1,4 +1,5 @@
 #include "analysis/export/exporter.h"
+#include "analysis/export/latency.h"
 #include "analysis/export/numbers.h"
 #include "analysis/version.h"
 #include "models/design.h"
@@ -162,6 +163,29 @@ Json memory_json(const scenarios::MemoryResult& memory) {
     return json;
 }
 
+/// Lengths in ns. Percentiles are the middles of buckets, error_percent off at most.
+Json latency_json(const Result& result) {
+    Json object = Json::object();
+    for (const scenarios::LatencyResult& latency : result.latencies) {
+        const sim::Histogram& histogram = latency.histogram;
+        Json entry = {{"count", histogram.count()},
+                      {"min", histogram.min()},
+                      {"max", histogram.max()},
+                      {"mean", histogram.mean()},
+                      {"error_percent", sim::Histogram::error_percent}};
+        for (const Percentile& percentile : percentiles) {
+            entry[std::string(percentile.key)] = histogram.percentile(percentile.millipercent);
+        }
+        Json buckets = Json::array();
+        for (const sim::Histogram::Bucket& bucket : histogram.buckets()) {
+            buckets.push_back({bucket.low, bucket.high, bucket.count});
+        }
+        entry["buckets"] = std::move(buckets);
+        object[latency.name] = std::move(entry);
+    }
+    return object;
+}
+
 Json published_json(const std::vector<PublishedMatch>& matches) {
     Json rows = Json::array();
     for (const PublishedMatch& match : matches) {
@@ -204,7 +228,8 @@ Json run_json(const Run& run) {
             {"ledger_outside", ledger_json(result.ledger_outside)},
             {"snapshots", snapshots_json(result)},
             {"memory", memory_json(result.memory)},
-            {"published", published_json(run.published)}};
+            {"published", published_json(run.published)},
+            {"latency", latency_json(result)}};
 }
 
 Json change_json(const Change& change) {

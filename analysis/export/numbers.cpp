@@ -35,6 +35,7 @@ std::string signed_percent(double value) {
 
 std::string metric_text(Metric metric, double value) {
     switch (metric) {
+    case Metric::latency:
     case Metric::ns_per_operation:
         return short_number(value) + " ns";
     case Metric::us:
@@ -43,6 +44,7 @@ std::string metric_text(Metric metric, double value) {
         return signed_percent(value);
     case Metric::per_second:
         return fmt::format("{:.0f}/s", value);
+    case Metric::operations:
     case Metric::counter:
     case Metric::counter_per_round:
     case Metric::snapshot:

@@ -49,28 +49,53 @@ void CompletionQueue::store(sim::Cpu& cpu, Cqe cqe) {
 bool CompletionQueue::add_overflow(sim::Cpu& cpu, Cqe cqe) {
     const sim::MechanismScope scope(cpu, id(Mechanism::overflow));
     cpu.charge(id(Primitive::cqe_overflow));
-    KmemCache& cache =
-        memory_.cache(wide_ ? wide_overflow_entry_bytes : overflow_entry_bytes, true);
-    Object* memory = cache.alloc(cpu);
+    Object* memory = entry_cache().alloc(cpu);
     if (memory == nullptr) {
         return false;
     }
-    auto* entry = new OverflowEntry;
-    entry->cqe = cqe;
-    entry->memory = memory;
-    overflow_.push_back(*entry);
+    push_entry(cqe, *memory);
     cpu.count(id(Counter::cqe_overflowed));
     return true;
 }
 
+void CompletionQueue::push_entry(const Cqe& cqe, Object& memory) {
+    auto* entry = new OverflowEntry;
+    entry->cqe = cqe;
+    entry->memory = &memory;
+    overflow_.push_back(*entry);
+}
+
+KmemCache& CompletionQueue::entry_cache() {
+    return memory_.cache(wide_ ? wide_overflow_entry_bytes : overflow_entry_bytes, true);
+}
+
+void CompletionQueue::append_entry(sim::Cpu& cpu, const Cqe& cqe, Object& memory) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::overflow));
+    cpu.charge(id(Primitive::msg_overflow_add));
+    cpu.touch(list_line_);
+    cpu.touch(memory.line());
+    push_entry(cqe, memory);
+    cpu.count(id(Counter::cqe_posted));
+}
+
+void CompletionQueue::free_entry(sim::Cpu& cpu, Object& memory) {
+    if (spare_entries_ == nullptr || !spare_entries_->put(cpu, memory)) {
+        kfree(cpu, memory);
+    }
+}
+
 void CompletionQueue::flush_overflow(sim::Cpu& cpu) {
     const sim::MechanismScope scope(cpu, id(Mechanism::overflow));
+    if (!overflow_.empty()) {
+        cpu.touch(list_line_);
+    }
     while (!overflow_.empty() && ready() < entries_) {
         OverflowEntry& entry = overflow_.front();
         overflow_.pop_front();
         cpu.charge(id(Primitive::cqe_overflow_flush));
         store(cpu, entry.cqe);
-        kfree(cpu, *entry.memory);
+        cpu.touch(entry.memory->line());
+        free_entry(cpu, *entry.memory);
         delete &entry;
         cpu.count(id(Counter::cqe_flushed));
     }
@@ -99,8 +124,7 @@ void CompletionQueue::release(sim::Cpu& cpu) {
 }
 
 void CompletionQueue::inject_overflow_failure(std::uint64_t after, std::uint64_t times) {
-    memory_.cache(wide_ ? wide_overflow_entry_bytes : overflow_entry_bytes, true)
-        .inject_failure(after, times);
+    entry_cache().inject_failure(after, times);
 }
 
 } // namespace uringsim::models

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "models/mm/kmalloc.h"
+#include "models/uring/alloc_cache.h"
 #include "sim/cpu.h"
 
 #include <boost/intrusive/list.hpp>
@@ -36,6 +37,16 @@ class CompletionQueue {
 
     /// Posts a completion. False: it is lost, since no overflow entry could be allocated.
     bool post(sim::Cpu& cpu, Cqe cqe);
+
+    /// Puts a completion on the overflow list, whether there is room in the ring or not, with memory
+    /// that the caller got: how the v3 MSG_RING series hands messages over.
+    void append_entry(sim::Cpu& cpu, const Cqe& cqe, Object& memory);
+
+    /// The slab cache that overflow entries come from.
+    KmemCache& entry_cache();
+
+    /// Entries that are flushed go to this cache first. nullptr: none.
+    void set_entry_cache(IoAllocCache* cache) { spare_entries_ = cache; }
 
     /// Moves overflowed completions to the ring as far as there is room.
     void flush_overflow(sim::Cpu& cpu);
@@ -73,9 +84,13 @@ class CompletionQueue {
     std::uint32_t cqe_bytes() const { return wide_ ? 32 : 16; }
     void store(sim::Cpu& cpu, Cqe cqe);
     bool add_overflow(sim::Cpu& cpu, Cqe cqe);
+    void push_entry(const Cqe& cqe, Object& memory);
+    void free_entry(sim::Cpu& cpu, Object& memory);
 
     Kmalloc& memory_;
     bool wide_;
+    IoAllocCache* spare_entries_ = nullptr;
+    sim::Line list_line_; ///< the head of the overflow list and the bits beside it
     std::uint32_t entries_ = 0;
     std::uint32_t head_ = 0;
     std::uint32_t tail_ = 0;

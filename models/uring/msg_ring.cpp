@@ -2,6 +2,7 @@
 
 #include "models/mechanisms.h"
 #include "models/primitives.h"
+#include "models/uring/message_policy.h"
 #include "models/uring/ring.h"
 
 #include <cerrno>
@@ -9,17 +10,6 @@
 namespace uringsim::models {
 
 namespace {
-
-std::int32_t send_data(sim::Cpu& cpu, Ring& target, const Sqe& sqe) {
-    cpu.charge(id(Primitive::msg_data_issue));
-    if (target.disabled()) {
-        return -EBADFD;
-    }
-    const sim::LockGuard guard(target.completion_lock(), cpu);
-    const bool posted =
-        target.post(cpu, Cqe{sqe.target_user_data, static_cast<std::int32_t>(sqe.len), 0});
-    return posted ? 0 : -EOVERFLOW;
-}
 
 /// io_msg_grab_file: a reference on the file of a source slot.
 File* grab_file(sim::Cpu& cpu, Ring& source, const Sqe& sqe) {
@@ -31,10 +21,50 @@ File* grab_file(sim::Cpu& cpu, Ring& source, const Sqe& sqe) {
     return file;
 }
 
-std::int32_t install_and_post(sim::Cpu& cpu, Ring& target, File& file, const Sqe& sqe) {
-    const std::int32_t slot = target.files().fixed_fd_install(cpu, file, sqe.file_index);
+std::optional<std::int32_t> begin_data(sim::Cpu& cpu, const Ring& target) {
+    cpu.charge(id(Primitive::msg_data_issue));
+    if (target.disabled()) {
+        return -EBADFD;
+    }
+    return std::nullopt;
+}
+
+std::optional<std::int32_t> begin_send_fd(sim::Cpu& cpu, MessageIssue& issue) {
+    cpu.charge(id(Primitive::msg_ring_issue));
+    if (issue.request->sqe.len != 0 || issue.target == issue.source) {
+        return -EINVAL;
+    }
+    if (issue.target->disabled()) {
+        return -EBADFD;
+    }
+    issue.request->sent_file = grab_file(cpu, *issue.source, issue.request->sqe);
+    if (issue.request->sent_file == nullptr) {
+        return -EBADF;
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+std::optional<std::int32_t> begin_message(sim::Cpu& cpu, MessageIssue& issue) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::msg_ring));
+    const Sqe& sqe = issue.request->sqe;
+    if (!sqe.target_is_ring) {
+        return -EBADFD;
+    }
+    if (sqe.target == nullptr) {
+        return -EBADF;
+    }
+    return sqe.opcode == Opcode::msg_ring_send_fd ? begin_send_fd(cpu, issue)
+                                                  : begin_data(cpu, *issue.target);
+}
+
+std::int32_t install_sent_file(sim::Cpu& cpu, Ring& target, Request& request) {
+    const Sqe& sqe = request.sqe;
+    const std::int32_t slot =
+        target.files().fixed_fd_install(cpu, *request.sent_file, sqe.file_index);
     if (slot < 0) {
-        file.put(cpu);
+        request.sent_file->put(cpu);
         return slot;
     }
     if (sqe.target_cqe_skip) {
@@ -44,37 +74,36 @@ std::int32_t install_and_post(sim::Cpu& cpu, Ring& target, File& file, const Sqe
     return target.post(cpu, Cqe{sqe.target_user_data, slot, 0}) ? slot : -EOVERFLOW;
 }
 
-std::int32_t send_fd(sim::Cpu& cpu, Ring& source, Ring& target, const Sqe& sqe) {
-    cpu.charge(id(Primitive::msg_ring_issue));
-    if (sqe.len != 0 || &target == &source) {
-        return -EINVAL;
+const MessagePolicy& message_policy(const Design& design, const Ring& target, Opcode opcode,
+                                    const sim::Task* caller) {
+    if (!target.defer_taskrun()) {
+        return design.msg_plain == MsgPlain::overflow ? overflow_messages() : direct_messages();
     }
-    if (target.disabled()) {
-        return -EBADFD;
+    const bool own = target.submitter() != nullptr && &target.submitter()->task.task() == caller;
+    if (own && design.msg_own_task_direct) {
+        return direct_messages();
     }
-    File* file = grab_file(cpu, source, sqe);
-    if (file == nullptr) {
-        return -EBADF;
+    if (opcode == Opcode::msg_ring_send_fd) {
+        switch (design.msg_fd) {
+        case MsgFd::direct:
+            return direct_messages();
+        case MsgFd::task_work:
+            return task_work_messages();
+        case MsgFd::overflow:
+            return overflow_messages();
+        }
     }
-    const sim::LockGuard guard(target.uring_lock(), cpu);
-    return install_and_post(cpu, target, *file, sqe);
-}
-
-} // namespace
-
-std::int32_t issue_msg_ring(sim::Cpu& cpu, Ring& source, Request& request) {
-    const sim::MechanismScope scope(cpu, id(Mechanism::msg_ring));
-    const Sqe& sqe = request.sqe;
-    if (!sqe.target_is_ring) {
-        return -EBADFD;
+    switch (design.msg_data) {
+    case MsgData::direct:
+        return direct_messages();
+    case MsgData::task_work:
+        return task_work_messages();
+    case MsgData::overflow:
+        return overflow_messages();
+    case MsgData::local_work:
+        break;
     }
-    if (sqe.target == nullptr) {
-        return -EBADF;
-    }
-    if (sqe.opcode == Opcode::msg_ring_send_fd) {
-        return send_fd(cpu, source, *sqe.target, sqe);
-    }
-    return send_data(cpu, *sqe.target, sqe);
+    return local_work_messages();
 }
 
 } // namespace uringsim::models

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "models/mm/slab.h"
+#include "models/sched/task_work.h"
 #include "models/uring/file_table.h"
 #include "sim/cpu.h"
 #include "sim/memory.h"
@@ -63,6 +64,14 @@ struct Request {
     Object* node = nullptr; ///< the rsrc node that it holds
     RequestUse use;
     bool fallback = false; ///< the ring's one spare request, of no slab
+
+    // MSG_RING
+    Ring* ring = nullptr;             ///< the ring that it was submitted to
+    File* sent_file = nullptr;        ///< SEND_FD: the file on its way, held
+    Object* message_memory = nullptr; ///< DATA as local work: the message's own memory
+    std::uint32_t overflow_before = 0; ///< entries on the target's overflow list before its own
+    TaskWork message_work;            ///< msg->tw
+    bool returning = false;           ///< done at the target, on the way back to the sender
 };
 
 /// What the opcode of an SQE says (io_op_defs).

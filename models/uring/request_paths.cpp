@@ -49,6 +49,7 @@ void Ring::complete_one(sim::Cpu& cpu, Request& request, bool at_once) {
         complete(cpu, request);
     }
     free_request(cpu, request, at_once);
+    wake_cq(cpu);
 }
 
 void Ring::put_references(sim::Cpu& cpu) const {

@@ -42,19 +42,32 @@ Ring::Ring(sim::Cpu& cpu, Kernel& kernel, std::string name, const RingParams& pa
     , name_(std::move(name))
     , params_(params)
     , cq_(kernel.memory(), params.cqe32)
-    , owner_cpu_(cpu.id()) {
+    , owner_cpu_(cpu.id())
+    , creator_(kernel.current(cpu))
+    , work_(kernel.design()) {
     const sim::MechanismScope scope(cpu, id(Mechanism::ring_setup));
     cpu.charge(id(Primitive::ring_setup));
     file_.is_ring = true;
+    if (params.single_issuer && !params.disabled) {
+        submitter_ = creator_;
+    }
     params_.sq_entries = std::bit_ceil(params_.sq_entries);
     params_.cq_entries =
         params_.cq_entries == 0 ? 2 * params_.sq_entries : std::bit_ceil(params_.cq_entries);
     sq_.resize(params_.sq_entries);
     context_ = kernel.memory().alloc(cpu, context_bytes, {.zero = true});
     task_node_ = &kernel.memory().cache(task_node_bytes, false).alloc_nofail(cpu);
+    other_caches_.reserve(other_cache_entries.size()); // msg_cache_ points at one of them
     for (const std::uint32_t entries : other_cache_entries) {
         other_caches_.emplace_back(kernel.memory()).init(cpu, entries);
         ring_bytes_ += other_caches_.back().array_bytes();
+    }
+    if (kernel.design().msg_cache != MsgCache::none) {
+        // Ring set-up allocates this array where it allocates imu's from 6.15 on: 128 entries as well.
+        msg_cache_ = &other_caches_.back();
+        if (kernel.design().msg_data == MsgData::overflow) {
+            cq_.set_entry_cache(msg_cache_);
+        }
     }
     node_cache_ = make_node_cache(
         cpu, NodeCacheContext{kernel.design(), kernel.memory(), kernel.node_slab()});
@@ -97,29 +110,34 @@ void Ring::forget_target(const Ring& target) {
     }
 }
 
-Ring::Submitted Ring::submit_one(sim::Cpu& cpu) {
+SubmitProgress Ring::submit(sim::Cpu& cpu) {
     const sim::MechanismScope scope(cpu, id(Mechanism::request));
+    if (issue_) {
+        return continue_message(cpu);
+    }
     const Sqe& next = sq_[sq_head_ & (params_.sq_entries - 1)];
     Request* request = requests_->alloc(cpu, request_use(next));
     if (request == nullptr) {
-        return Submitted::no_request;
+        return SubmitProgress::no_request;
     }
-    cpu.charge(id(Primitive::sqe_submit));
-    cpu.count(id(Counter::sqe_submitted));
-    request->sqe = take_sqe(cpu);
-    request->node = nullptr;
-    ++in_flight_;
-    kernel_.note_requests(in_flight_);
-    kernel_.other_users(cpu);
-    request->res = prepare_request(request->sqe);
+    start_request(cpu, *request);
     if (request->res < 0) {
         done(cpu, *request);
-        return Submitted::last;
+        return SubmitProgress::last;
     }
-    if (request->sqe.opcode == Opcode::poll_add && start_poll(cpu, *request)) {
-        return Submitted::one;
+    const Opcode opcode = request->sqe.opcode;
+    if (opcode == Opcode::poll_add && start_poll(cpu, *request)) {
+        return SubmitProgress::submitted;
     }
-    if (request->sqe.opcode != Opcode::poll_add) {
+    if (opcode == Opcode::msg_ring_data || opcode == Opcode::msg_ring_send_fd) {
+        issue_ = MessageIssue{.source = this, .target = request->sqe.target, .request = request};
+        if (const auto error = begin_message(cpu, *issue_)) {
+            request->res = *error;
+            issue_.reset();
+        } else {
+            return cpu.may_continue() ? continue_message(cpu) : SubmitProgress::more;
+        }
+    } else if (opcode != Opcode::poll_add) {
         request->res = issue(cpu, *request);
     }
     if (request->sqe.completes != Completes::at_once) {
@@ -127,7 +145,45 @@ Ring::Submitted Ring::submit_one(sim::Cpu& cpu) {
     } else {
         done(cpu, *request);
     }
-    return Submitted::one;
+    return SubmitProgress::submitted;
+}
+
+void Ring::start_request(sim::Cpu& cpu, Request& request) {
+    cpu.charge(id(Primitive::sqe_submit));
+    cpu.count(id(Counter::sqe_submitted));
+    request.sqe = take_sqe(cpu);
+    request.node = nullptr;
+    request.ring = this;
+    ++in_flight_;
+    kernel_.note_requests(in_flight_);
+    kernel_.other_users(cpu);
+    request.res = prepare_request(request.sqe);
+}
+
+SubmitProgress Ring::continue_message(sim::Cpu& cpu) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::msg_ring));
+    using Kind = MessageProgress::Kind;
+    MessageProgress progress;
+    do {
+        progress = message_policy(kernel_.design(), *issue_->target, issue_->request->sqe.opcode,
+                                  cpu.current())
+                       .step(cpu, *issue_);
+    } while (progress.kind == Kind::more && cpu.may_continue());
+    if (progress.kind == Kind::more) {
+        return SubmitProgress::more;
+    }
+    Request* request = issue_->request;
+    if (progress.kind == Kind::again) {
+        kernel_.punt(cpu, *issue_);
+    } else if (progress.kind == Kind::complete) {
+        request->res = progress.result;
+        done(cpu, *request);
+    }
+    if (progress.kind != Kind::complete || progress.result >= 0) {
+        cpu.count(id(Counter::msg_sent));
+    }
+    issue_.reset();
+    return SubmitProgress::submitted;
 }
 
 std::int32_t Ring::issue(sim::Cpu& cpu, Request& request) {
@@ -137,7 +193,7 @@ std::int32_t Ring::issue(sim::Cpu& cpu, Request& request) {
         return 0;
     case Opcode::msg_ring_data:
     case Opcode::msg_ring_send_fd:
-        return issue_msg_ring(cpu, *this, request);
+        break; // in stages
     case Opcode::files_update:
         return issue_files_update(cpu, request);
     case Opcode::poll_add:
@@ -167,11 +223,16 @@ bool Ring::end_poll(sim::Cpu& cpu, std::int32_t res) {
     Request& request = *polls_.front();
     polls_.pop_front();
     request.res = res;
+    if (params_.defer_taskrun) {
+        add_local_work(cpu, {.request = &request}, true); // lazy from 6.8 on
+        return true;
+    }
     {
         const sim::LockGuard guard(completion_lock_, cpu);
         complete(cpu, request);
     }
     free_request(cpu, request, false);
+    wake_cq(cpu);
     return true;
 }
 
@@ -185,7 +246,11 @@ void Ring::flush_completions(sim::Cpu& cpu) {
     for (Request* request : completed_) {
         free_request(cpu, *request, true);
     }
+    const bool any = !completed_.empty();
     completed_.clear();
+    if (any) {
+        wake_cq(cpu);
+    }
 }
 
 void Ring::complete(sim::Cpu& cpu, Request& request) {
@@ -208,21 +273,26 @@ void Ring::free_request(sim::Cpu& cpu, Request& request, bool at_once) {
 }
 
 bool Ring::post(sim::Cpu& cpu, Cqe cqe) {
-    const bool posted = cq_.post(cpu, cqe);
-    if (!cq_wait_.empty()) {
-        cq_wait_.wake_all(cpu);
-    }
-    return posted;
+    return cq_.post(cpu, cqe);
 }
 
 void Ring::post_tag(sim::Cpu& cpu, std::uint64_t tag) {
     const sim::LockGuard guard(completion_lock_, cpu); // io_post_aux_cqe
     post(cpu, Cqe{tag, 0, 0});
+    wake_cq(cpu);
 }
 
 void Ring::release(sim::Cpu& cpu) {
+    for (const LocalWorkItem& item : work_.take_all()) {
+        if (item.memory != nullptr) {
+            kfree(cpu, *item.memory); // nobody is left to read the message
+        }
+    }
     cq_.release(cpu);
     buffers_->drain_cache(cpu);
+    while (msg_cache_ != nullptr && msg_cache_->cached() > 0) {
+        kfree(cpu, *msg_cache_->get(cpu));
+    }
     for (IoAllocCache& cache : other_caches_) {
         cache.release(cpu);
     }

