@@ -132,12 +132,15 @@ models::UserBuffer read_buffer(ObjectReader& reader, const ValueReader& values) 
     return buffer;
 }
 
-constexpr IntegerRange buffer_range{0, 1LL << 20, "buffers"};
+const IntegerRange& buffer_range() {
+    static const IntegerRange range{0, 1LL << 20, "buffers"};
+    return range;
+}
 
 op::Any read_register_buffers(ObjectReader& reader, const ValueReader& values) {
     op::RegisterBuffers result{};
     result.ring = values.ring(reader, "ring");
-    result.count = values.required_integer(reader, "count", buffer_range);
+    result.count = values.required_integer(reader, "count", buffer_range());
     result.buffer = read_buffer(reader, values);
     result.expect = values.expect(reader);
     return result;
@@ -146,8 +149,8 @@ op::Any read_register_buffers(ObjectReader& reader, const ValueReader& values) {
 op::Any read_update_buffers(ObjectReader& reader, const ValueReader& values) {
     op::UpdateBuffers result{};
     result.ring = values.ring(reader, "ring");
-    result.first = values.integer_or(reader, "first", buffer_range, 0);
-    result.count = values.integer_or(reader, "count", buffer_range, 1);
+    result.first = values.integer_or(reader, "first", buffer_range(), 0);
+    result.count = values.integer_or(reader, "count", buffer_range(), 1);
     result.buffer = read_buffer(reader, values);
     result.expect = values.expect(reader);
     return result;

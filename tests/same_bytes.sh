@@ -30,7 +30,7 @@ build clang-O3 clang++ Release
 shorter() { # scenario: the parameters that make it short, where it has them
     local parameter
     for parameter in rounds=3 seconds=1; do
-        if "$release" list scenarios --format csv | grep -q "^$1,.*\b${parameter%=*}\b"; then
+        if grep -q "\"${parameter%=*}\": *{" "$source/scenarios/$1.json"; then
             printf -- '--param %s ' "$parameter"
         fi
     done
