@@ -129,7 +129,7 @@ std::string_view verdict_name(Verdict verdict) {
 }
 
 bool Validation::is_good() const {
-    return total.broken == 0 && aim_is_met &&
+    return total.broken == 0 && total.mean_is_good &&
            std::ranges::all_of(sources, &SourceValidation::mean_is_good);
 }
 
@@ -167,14 +167,6 @@ std::optional<Validation> validate(const Library& library, std::vector<Published
     }
     validation.total = summarise(validation.figures, {}, "all sources",
                                  [](const PublishedFigure&) { return true; });
-    const double aim = PublishedLimits{}.mape_percent;
-    validation.aimed =
-        summarise(validation.figures, {}, "", [&](const PublishedFigure& figure) {
-            return std::ranges::any_of(files, [&](const PublishedFile& file) {
-                return file.source == figure.source && file.limits.mape_percent <= aim;
-            });
-        }).predicted;
-    validation.aim_is_met = validation.aimed.mean <= aim;
     validation.files = std::move(files);
     return validation;
 }

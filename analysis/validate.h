@@ -56,12 +56,7 @@ struct Validation {
     std::vector<PublishedFile> files;
     std::vector<ValidatedFigure> figures;  ///< in the order of the files
     std::vector<SourceValidation> sources; ///< one a file
-    SourceValidation total;                ///< over all files
-    /// Predicted costs of the sources that are held to the common aim: a mean of at most that of
-    /// PublishedLimits. A file that claims less with a mape_pct above it is not among them, and the
-    /// report says so.
-    ErrorSummary aimed;
-    bool aim_is_met = true;
+    SourceValidation total;                ///< over all files, by the default limits
     bool brief = false; ///< for people: the sources without their figures
 
     bool is_good() const;

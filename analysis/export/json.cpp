@@ -331,8 +331,6 @@ Json validation_json(const Validation& validation) {
             {"figures", std::move(figures)},
             {"sources", std::move(sources)},
             {"total", source_json(validation.total)},
-            {"aimed_percent", summary_json(validation.aimed)},
-            {"aim_met", validation.aim_is_met},
             {"not_expressed", std::move(missing)}};
 }
 
