@@ -59,7 +59,11 @@ run_main_job() {
     echo
     "$uringsim" compare remove-refill --designs "$designs"
     echo
-    "$uringsim" compare register-many-install-few --param gap_us=50000 --designs "$designs"
+    "$uringsim" compare register-many-install-few --param installs=4096 --param gap_us=50000 \
+        --designs "$designs"
+    echo
+    "$uringsim" compare register-many-install-few --param installs=64 --param gap_us=50000 \
+        --designs "$designs"
 }
 
 install_missing

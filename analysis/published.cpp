@@ -224,6 +224,7 @@ PublishedFigure read_figure(const JsonNode& node, const PublishedLimits& limits,
         const auto index = scenarios::get_choice(*gate, gate_names, diagnostics);
         figure.gate_passed = index && *index == 0;
     }
+    figure.against = reader.string_or("against", "");
     figure.fitted = reader.choice("use", use_names).value_or(1) == 0;
     read_judgement(reader, figure, limits, diagnostics);
     reader.finish();
@@ -262,6 +263,27 @@ bool is_cost(Metric metric) {
            metric == Metric::per_second;
 }
 
+namespace {
+
+/// "against" names a figure of the file that this one can be compared with.
+void check_against(const PublishedFile& file, const PublishedFigure& figure, const JsonNode& node,
+                   Diagnostics& diagnostics) {
+    if (figure.against.empty()) {
+        return;
+    }
+    const auto other = std::ranges::find(file.figures, figure.against, &PublishedFigure::id);
+    if (other == file.figures.end()) {
+        node.report(fmt::format("there is no figure \"{}\" in this file", figure.against),
+                    diagnostics);
+    } else if (other->metric != figure.metric || !is_cost(figure.metric)) {
+        node.report(fmt::format("a change is between two costs of one metric; \"{}\" is {}",
+                                figure.against, metric_name(other->metric)),
+                    diagnostics);
+    }
+}
+
+} // namespace
+
 std::optional<PublishedFile> read_published(const JsonNode& root, Diagnostics& diagnostics) {
     const std::size_t reported_before = diagnostics.size();
     ObjectReader reader(root, diagnostics);
@@ -281,6 +303,9 @@ std::optional<PublishedFile> read_published(const JsonNode& root, Diagnostics& d
                 node.report(fmt::format("the id \"{}\" is given twice", figure.id), diagnostics);
             }
             file.figures.push_back(std::move(figure));
+        }
+        for (std::size_t i = 0; i < file.figures.size(); ++i) {
+            check_against(file, file.figures[i], array->children()[i], diagnostics);
         }
     }
     reader.finish();
@@ -343,8 +368,7 @@ std::optional<double> latency_of(const scenarios::Result& result, const std::str
     for (const scenarios::LatencyResult& latency : result.latencies) {
         for (const Percentile& percentile : percentiles) {
             if (subject == fmt::format("{}.{}", latency.name, percentile.key)) {
-                return static_cast<double>(
-                    latency.histogram.percentile(percentile.millipercent));
+                return static_cast<double>(latency.histogram.percentile(percentile.millipercent));
             }
         }
     }

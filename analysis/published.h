@@ -50,7 +50,8 @@ bool is_cost(Metric metric);
 /// Optional: parameters; knobs (changed on the design); noise_pct; gate; note; limit_pct (the error
 /// that is allowed, in place of the file's); judged: false, for a figure that is shown but cannot
 /// break a gate, whose note says why; and baseline, the design that a percent figure is a change
-/// against, which only such a figure has and must have. A figure that is counted has a "name": of
+/// against, which only such a figure has and must have. "against": the id of a figure of the same
+/// metric in the file: the change from that one is compared as well. A figure that is counted has a "name": of
 /// the counter, of the snapshot, or of the memory figure; its phase is optional for a counter of
 /// the whole run and absent for snapshots and memory. "apart": events that our run counts besides
 /// what the source counted, which are taken off; the note says what they are.
@@ -71,6 +72,7 @@ struct PublishedFigure {
     std::string machine;
     std::string phase; ///< empty for what is counted over a whole run
     Metric metric = Metric::ns_per_operation;
+    std::string against; ///< id of the figure that validate also shows the change from; or empty
     std::string subject; ///< "name": the counter, snapshot or memory figure; percentile; else empty
     double value = 0;
     std::string unit;

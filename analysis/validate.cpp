@@ -130,6 +130,7 @@ std::string_view verdict_name(Verdict verdict) {
 
 bool Validation::is_good() const {
     return total.broken == 0 && total.mean_is_good &&
+           std::ranges::none_of(between, &PublishedChange::is_broken) &&
            std::ranges::all_of(sources, &SourceValidation::mean_is_good);
 }
 
@@ -167,6 +168,7 @@ std::optional<Validation> validate(const Library& library, std::vector<Published
     }
     validation.total = summarise(validation.figures, {}, "all sources",
                                  [](const PublishedFigure&) { return true; });
+    validation.between = changes_between(validation.figures);
     validation.files = std::move(files);
     return validation;
 }

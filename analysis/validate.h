@@ -2,6 +2,7 @@
 
 #include "analysis/library.h"
 #include "analysis/published.h"
+#include "analysis/published_change.h"
 #include "scenarios/strict_json.h"
 
 #include <cstddef>
@@ -57,6 +58,7 @@ struct Validation {
     std::vector<ValidatedFigure> figures;  ///< in the order of the files
     std::vector<SourceValidation> sources; ///< one a file
     SourceValidation total;                ///< over all files, by the default limits
+    std::vector<PublishedChange> between;  ///< what figures change against each other
     bool brief = false; ///< for people: the sources without their figures
 
     bool is_good() const;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "models/code_paths.h"
 #include "models/design.h"
 #include "models/machine.h"
 #include "models/mm/kmalloc.h"
@@ -20,6 +21,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,12 +29,6 @@ namespace uringsim::models {
 
 /// The task under which the ledger books deferred kernel work.
 inline constexpr sim::TaskId kworker_task{0};
-
-/// The instructions of a kernel path, a CPU: a group of lines that cools over an idle gap.
-struct CodePaths {
-    sim::LineGroup submit{.weight = 350, .kind = sim::LineKind::code};
-    sim::LineGroup registration{.weight = 230, .kind = sim::LineKind::code};
-};
 
 /// The high-water marks of memory that the resource paths hold.
 struct MemoryPeaks {
@@ -77,6 +73,7 @@ class Kernel {
     Interrupts& interrupts() { return interrupts_; }
     IoWq& io_wq() { return io_wq_; }
     CodePaths& code(const sim::Cpu& cpu) { return code_.at(cpu.id()); }
+    std::span<CodePaths> code_paths() { return code_; } ///< by CPU
 
     /// Makes what is there before the program starts: the resident slabs of other users.
     void boot();

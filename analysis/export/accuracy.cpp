@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace uringsim::analysis {
 
 namespace {
@@ -102,6 +104,42 @@ Section source_section(const Validation& validation, const PublishedFile& file) 
     return section;
 }
 
+/// "right"; "wrong, not judged" where a figure's own gate failed.
+std::string sign_text(const PublishedChange& change) {
+    const bool open = change.sign == Sign::within_noise || change.judged;
+    return fmt::format("{}{}", sign_name(change.sign), open ? "" : ", not judged");
+}
+
+Section changes_section(const Validation& validation) {
+    Table table({{"figure", Align::left},
+                 {"against", Align::left},
+                 {"published"},
+                 {"simulated"},
+                 {"off"},
+                 {"noise"},
+                 {"sign", Align::left}});
+    constexpr std::size_t max_width = 20;
+    for (const PublishedChange& change : validation.between) {
+        const double off = change.simulated_percent - change.published_percent;
+        table.add_row({shortened(change.id, max_width), shortened(change.against, max_width),
+                       metric_text(Metric::percent, change.published_percent),
+                       metric_text(Metric::percent, change.simulated_percent),
+                       error_text(Metric::percent, off),
+                       change.noise_percent ? fmt::format("{:.2f}", *change.noise_percent) : "",
+                       sign_text(change)});
+    }
+    return {"changes from one published figure to another",
+            std::move(table),
+            {"noise: of the two figures together, in points; a change that is no larger has no "
+             "sign"}};
+}
+
+std::size_t signs_wrong(const Validation& validation) {
+    const auto wrong = [](const PublishedChange& each) { return each.sign == Sign::wrong; };
+    return validation.total.signs_wrong +
+           static_cast<std::size_t>(std::ranges::count_if(validation.between, wrong));
+}
+
 std::string verdict_text(const Validation& validation) {
     std::size_t not_judged = 0;
     for (const ValidatedFigure& cell : validation.figures) {
@@ -110,7 +148,7 @@ std::string verdict_text(const Validation& validation) {
     return fmt::format("{} figures: {} good, {} broken, {} not judged; {} signs wrong",
                        validation.figures.size(),
                        validation.figures.size() - validation.total.broken - not_judged,
-                       validation.total.broken, not_judged, validation.total.signs_wrong);
+                       validation.total.broken, not_judged, signs_wrong(validation));
 }
 
 } // namespace
@@ -123,6 +161,9 @@ Document describe(const Validation& validation) {
         "fit: figures that costs were chosen by; predict: figures that nothing was chosen by; not "
         "judged: the source's own stability gate failed, or the note below says why"};
     document.sections.push_back(summary_section(validation));
+    if (!validation.between.empty()) {
+        document.sections.push_back(changes_section(validation));
+    }
     for (const PublishedFile& file : validation.files) {
         if (validation.brief) {
             break;

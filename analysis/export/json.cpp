@@ -311,6 +311,19 @@ Json validated_json(const ValidatedFigure& cell) {
     return row;
 }
 
+Json change_json(const PublishedChange& change) {
+    Json row = {{"source", change.source},
+                {"id", change.id},
+                {"against", change.against},
+                {"published_percent", change.published_percent},
+                {"simulated_percent", change.simulated_percent},
+                {"error_points", change.simulated_percent - change.published_percent}};
+    row["noise_percent"] = change.noise_percent ? Json(*change.noise_percent) : Json();
+    row["sign"] = sign_name(change.sign);
+    row["judged"] = change.judged;
+    return row;
+}
+
 Json validation_json(const Validation& validation) {
     Json figures = Json::array();
     for (const ValidatedFigure& cell : validation.figures) {
@@ -319,6 +332,10 @@ Json validation_json(const Validation& validation) {
     Json sources = Json::array();
     for (const SourceValidation& source : validation.sources) {
         sources.push_back(source_json(source));
+    }
+    Json between = Json::array();
+    for (const PublishedChange& change : validation.between) {
+        between.push_back(change_json(change));
     }
     Json missing = Json::array();
     for (const PublishedFile& file : validation.files) {
@@ -331,6 +348,7 @@ Json validation_json(const Validation& validation) {
             {"figures", std::move(figures)},
             {"sources", std::move(sources)},
             {"total", source_json(validation.total)},
+            {"changes_between", std::move(between)},
             {"not_expressed", std::move(missing)}};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "models/code_paths.h"
 #include "models/design.h"
 #include "models/mm/kmalloc.h"
 #include "models/mm/slab.h"
@@ -17,6 +18,7 @@ struct NodeCacheContext {
     const Design& design;
     Kmalloc& memory;  ///< for pointer arrays
     KmemCache& nodes; ///< the slab cache that rsrc nodes come from
+    std::span<CodePaths> code; ///< by CPU
 };
 
 /// Who keeps the rsrc nodes of one ring between uses: the seam for cache policies.

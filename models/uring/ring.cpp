@@ -70,7 +70,8 @@ Ring::Ring(sim::Cpu& cpu, Kernel& kernel, std::string name, const RingParams& pa
         }
     }
     node_cache_ = make_node_cache(
-        cpu, NodeCacheContext{kernel.design(), kernel.memory(), kernel.node_slab()});
+        cpu, NodeCacheContext{kernel.design(), kernel.memory(), kernel.node_slab(),
+                              kernel.code_paths()});
     lifetime_ = make_rsrc_lifetime(kernel.design(), *this);
     files_ = std::make_unique<FileTable>(kernel.design(), kernel.memory(), *lifetime_);
     buffers_ = std::make_unique<BufferTable>(kernel.design(), kernel.memory(), *lifetime_,

@@ -9,7 +9,7 @@
 namespace uringsim::models {
 
 IoAllocCachePolicy::IoAllocCachePolicy(sim::Cpu& cpu, const NodeCacheContext& context)
-    : design_(context.design), nodes_(context.nodes), cache_(context.memory) {
+    : design_(context.design), nodes_(context.nodes), code_(context.code), cache_(context.memory) {
     cache_.init(cpu, static_cast<std::uint32_t>(design_.node_cache_limit));
 }
 
@@ -34,7 +34,7 @@ Object* IoAllocCachePolicy::refill(sim::Cpu& cpu) {
     const auto wanted = std::min(static_cast<std::uint32_t>(design_.node_cache_refill_batch),
                                  cache_.capacity());
     batch_.resize(wanted);
-    if (!nodes_.alloc_bulk(cpu, batch_)) {
+    if (!alloc_bulk(cpu)) {
         return nodes_.alloc(cpu); // the bulk call is all or nothing; one may still be had
     }
     cpu.count(id(Counter::bulk_calls));
@@ -84,7 +84,7 @@ void IoAllocCachePolicy::prefill(sim::Cpu& cpu, std::uint32_t capacity) {
 std::uint32_t IoAllocCachePolicy::allocate(sim::Cpu& cpu, std::uint32_t wanted) {
     batch_.resize(wanted);
     if (design_.node_slab_kind == NodeSlab::dedicated) {
-        return nodes_.alloc_bulk(cpu, batch_) ? wanted : 0;
+        return alloc_bulk(cpu) ? wanted : 0;
     }
     for (std::uint32_t i = 0; i < wanted; ++i) {
         batch_[i] = nodes_.alloc(cpu);
@@ -93,6 +93,11 @@ std::uint32_t IoAllocCachePolicy::allocate(sim::Cpu& cpu, std::uint32_t wanted) 
         }
     }
     return wanted;
+}
+
+bool IoAllocCachePolicy::alloc_bulk(sim::Cpu& cpu) {
+    cpu.touch(code_[cpu.id()].node_refill);
+    return nodes_.alloc_bulk(cpu, batch_);
 }
 
 bool IoAllocCachePolicy::drain_one(sim::Cpu& cpu) {

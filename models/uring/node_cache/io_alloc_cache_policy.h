@@ -39,9 +39,11 @@ class IoAllocCachePolicy : public NodeCache {
     void free_node(sim::Cpu& cpu, Object& node) const;
     Object* refill(sim::Cpu& cpu);
     std::uint32_t allocate(sim::Cpu& cpu, std::uint32_t wanted);
+    bool alloc_bulk(sim::Cpu& cpu); ///< fills batch_, or nothing of it
 
     const Design& design_;
     KmemCache& nodes_;
+    std::span<CodePaths> code_; ///< by CPU
     IoAllocCache cache_;
     std::vector<Object*> batch_;
 };
