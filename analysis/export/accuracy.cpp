@@ -46,8 +46,14 @@ Section summary_section(const Validation& validation) {
                  {"changes"},
                  {"worst"},
                  {"exact counts"}});
+    const auto has_figures = [](const SourceValidation& source) {
+        return source.fitted.figures + source.predicted.figures + source.not_judged.figures +
+                   source.changes.figures + source.counts > 0;
+    };
     for (const SourceValidation& source : validation.sources) {
-        add_source(table, source);
+        if (has_figures(source)) { // a file may list only what cannot be expressed
+            add_source(table, source);
+        }
     }
     if (validation.sources.size() > 1) {
         add_source(table, validation.total);
