@@ -48,7 +48,8 @@ Section summary_section(const Validation& validation) {
                  {"exact counts"}});
     const auto has_figures = [](const SourceValidation& source) {
         return source.fitted.figures + source.predicted.figures + source.not_judged.figures +
-                   source.changes.figures + source.counts > 0;
+                   source.changes.figures + source.counts >
+               0;
     };
     for (const SourceValidation& source : validation.sources) {
         if (has_figures(source)) { // a file may list only what cannot be expressed

@@ -66,12 +66,12 @@ class Slub final : public KmemCache {
 
     SlabGeometry geometry_;
     SlabPages slabs_;
-    bool checked_;  ///< slub_debug=F
-    bool hardened_; ///< free pointers are encoded
-    bool free_each_; ///< the bulk free of 4.3
-    bool rest_singly_;           ///< the bulk allocation before 4.3
-    std::uint32_t line_weight_;  ///< how much of L1 the first line of an object takes
-    std::uint32_t overlapped_;   ///< objects of a bulk whose loads overlap; 0: all
+    bool checked_;              ///< slub_debug=F
+    bool hardened_;             ///< free pointers are encoded
+    bool free_each_;            ///< the bulk free of 4.3
+    bool rest_singly_;          ///< the bulk allocation before 4.3
+    std::uint32_t line_weight_; ///< how much of L1 the first line of an object takes
+    std::uint32_t overlapped_;  ///< objects of a bulk whose loads overlap; 0: all
     /// The most free objects on a CPU's partial list; 0: slabs are counted instead.
     std::uint32_t partial_objects_;
     std::vector<CpuSlab> cpus_;

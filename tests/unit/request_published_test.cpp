@@ -114,7 +114,8 @@ TEST_SUITE("published figures of requests and slabs") {
     TEST_CASE("2015: the shape: where a published column falls or rises, the simulated one does") {
         const std::vector<PublishedFigure> figures = figures_of("bulk-alloc-2015");
         constexpr double flat = 0.06; // steps smaller than this are the scatter of the mails
-        for (const char* column : {"alloc-fallback-", "alloc-bulk-", "free-fallback-", "free-bulk-"}) {
+        for (const char* column :
+             {"alloc-fallback-", "alloc-bulk-", "free-fallback-", "free-bulk-"}) {
             std::vector<PublishedFigure> rows = figures;
             std::erase_if(rows, [&](const PublishedFigure& figure) {
                 return figure.id.find(column) == std::string::npos ||
@@ -126,7 +127,8 @@ TEST_SUITE("published figures of requests and slabs") {
                 const double published = rows[i].value / rows[i - 1].value - 1;
                 const double simulated =
                     (1 + error_of(rows[i]) / 100) * rows[i].value /
-                        ((1 + error_of(rows[i - 1]) / 100) * rows[i - 1].value) - 1;
+                        ((1 + error_of(rows[i - 1]) / 100) * rows[i - 1].value) -
+                    1;
                 CHECK((std::abs(published) < flat || published * simulated > 0));
             }
         }
@@ -153,7 +155,9 @@ TEST_SUITE("published figures of requests and slabs") {
     TEST_CASE(
         "the old SLAB is dearer than SLUB for NOPs, large slabs change nothing on an idle CPU") {
         const auto cost = [](const std::string& design) {
-            return tests::cycles_per_operation(tests::run_shipped("nop", design, {{"batch", "16"}}, {}, "xeon-e5-2682v4").result, "nops");
+            return tests::cycles_per_operation(
+                tests::run_shipped("nop", design, {{"batch", "16"}}, {}, "xeon-e5-2682v4").result,
+                "nops");
         };
         CHECK(cost("kiocb-slab") > cost("kiocb-slub-bulk"));
         CHECK(cost("kiocb-slub-large-order") == cost("kiocb-slub-bulk"));
@@ -161,5 +165,18 @@ TEST_SUITE("published figures of requests and slabs") {
         CHECK(cost("kiocb-recycle-one") < cost("kiocb-percpu-v2"));
         CHECK(cost("kiocb-percpu-v1") == cost("kiocb-percpu-v2"));
         CHECK(cost("kiocb-on-stack-plain") < cost("kiocb-on-stack"));
+    }
+
+    TEST_CASE("init_on_alloc clears a request that is in L1: a few cycles a line, no line is far") {
+        const auto cost = [](const char* init) {
+            return tests::cycles_per_operation(
+                tests::run_shipped("nop", "kiocb-slub-bulk", {{"batch", "16"}},
+                                   {{"slab.init_on_alloc", init}}, "xeon-e5-2682v4")
+                    .result,
+                "nops");
+        };
+        const double more = cost("true") - cost("false");
+        CHECK(more >= 4 * 4); // four lines, zero_line each
+        CHECK(more < 40);
     }
 }

@@ -5,8 +5,6 @@
 #include "models/mm/slub.h"
 #include "sim/random.h"
 
-#include "support.h"
-
 #include <doctest/doctest.h>
 
 #include <array>
@@ -16,6 +14,8 @@
 #include <set>
 #include <string>
 #include <vector>
+
+#include "support.h"
 
 namespace {
 
@@ -41,10 +41,9 @@ struct Bench {
         : design(std::move(the_design))
         , kernel(std::make_unique<models::Kernel>(design, machine_of(cpus), 1))
         , pages(std::make_unique<models::PageAllocator>(static_cast<std::uint16_t>(cpus)))
-        , cache(models::make_slab_cache({"test", bytes},
-                                        {static_cast<std::uint32_t>(cpus),
-                                         static_cast<std::uint16_t>(cpus), *pages, 1, design,
-                                         l1_sets, reorder_entries})) {}
+        , cache(models::make_slab_cache({"test", bytes}, {static_cast<std::uint32_t>(cpus),
+                                                          static_cast<std::uint16_t>(cpus), *pages,
+                                                          1, design, l1_sets, reorder_entries})) {}
 
     sim::Cpu& cpu(std::uint16_t id = 0) { return kernel->engine().cpu(id); }
     std::uint64_t charged(models::Primitive primitive) const {
@@ -325,7 +324,8 @@ TEST_SUITE("slab policies") {
         }
     }
 
-    TEST_CASE("a bulk's loads overlap as far as the reorder buffer reaches: 192 entries, 6 objects") {
+    TEST_CASE(
+        "a bulk's loads overlap as far as the reorder buffer reaches: 192 entries, 6 objects") {
         for (const std::uint32_t entries : {0U, 192U}) {
             Bench bench({}, 256, 2, 0, entries);
             std::vector<Object*> objects(10);
