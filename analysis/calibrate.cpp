@@ -174,6 +174,13 @@ std::string source_of(const Calibration& calibration, const FittedValue& value) 
                              fmt::join(value.confused_with, ", "));
 }
 
+/// Costs that differ by less than a thousandth are the same: where deferred work is counted, the
+/// counts follow the costs a little and would move for ever.
+bool differs(sim::Millicycles a, sim::Millicycles b) {
+    constexpr sim::Millicycles parts = 1000;
+    return (a > b ? a - b : b - a) * parts > b;
+}
+
 /// Moves the machine to the fitted costs. True where a free cost changed.
 bool apply(Calibration& calibration, models::Machine& machine) {
     bool moved = false;
@@ -186,7 +193,7 @@ bool apply(Calibration& calibration, models::Machine& machine) {
         const bool determined = value.standing == FitStanding::determined;
         cost.provenance = determined ? models::Provenance::fitted : models::Provenance::assumed;
         cost.source = source_of(calibration, value);
-        moved = moved || cost.millicycles != machine.cost(primitive).millicycles;
+        moved = moved || differs(cost.millicycles, machine.cost(primitive).millicycles);
         machine.cost(primitive) = cost;
         calibration.free.push_back(
             {primitive, cycles_of(calibration.before.cost(primitive)), cycles_of(cost), cost});

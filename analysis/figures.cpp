@@ -26,9 +26,7 @@ RunRequest request_of(const PublishedFigure& figure, bool of_baseline) {
     for (const auto& [name, value] : figure.parameters) {
         request.parameters.emplace_back(name, std::to_string(value));
     }
-    if (!of_baseline) {
-        request.knobs = figure.knobs;
-    }
+    request.knobs = figure.knobs; // what both kernels ran under
     return request;
 }
 

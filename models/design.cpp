@@ -21,6 +21,7 @@ constexpr std::array<std::string_view, 3> refcount_names{"none", "plain", "atomi
 constexpr std::array<std::string_view, 2> version_names{"v1", "v2"};
 constexpr std::array<std::string_view, 3> slab_policy_names{"slub", "slab", "sheaves"};
 constexpr std::array<std::string_view, 2> bulk_free_names{"each", "detached"};
+constexpr std::array<std::string_view, 2> bulk_alloc_names{"rest_singly", "refill"};
 constexpr std::array<std::string_view, 2> cpu_partial_names{"slabs", "objects"};
 
 constexpr std::array<std::string_view, 4> msg_data_names{"direct", "task_work", "overflow",
@@ -76,6 +77,9 @@ Choices slab_policy_choices() {
 Choices cpu_partial_choices() {
     return cpu_partial_names;
 }
+Choices bulk_alloc_choices() {
+    return bulk_alloc_names;
+}
 Choices bulk_free_choices() {
     return bulk_free_names;
 }
@@ -129,7 +133,7 @@ constexpr Knob choice(std::string_view name, Choices (*choices)(), std::string_v
             choices, &get_member<member>, &set_member<member>};
 }
 
-const std::array<Knob, 57> table{{
+const std::array<Knob, 58> table{{
     choice<&Design::node_lifetime>(
         "node.lifetime", &lifetime_choices,
         "per_ring: installs take no node; removals queue on the ring's current node and are "
@@ -317,6 +321,11 @@ const std::array<Knob, 57> table{{
         "after so many submitted requests another user on the same CPU takes an object of "
         "kmalloc-256 and gives its oldest one back; 0: nobody does",
         "assumed; the thread of 2020 names five other users of kmalloc-256"),
+    choice<&Design::slab_bulk_alloc>(
+        "slab.bulk_alloc", &bulk_alloc_choices,
+        "how SLUB's bulk allocation goes on when the CPU's freelist is empty: every further object "
+        "is allocated by itself, or the freelist is refilled and the loop goes on",
+        "rest_singly: 994eb764ec16, the first patch of 2015; refill from ebe909e0fdb3 (4.3) on"),
     choice<&Design::msg_data>(
         "msg_ring.data", &msg_data_choices,
         "how DATA reaches a DEFER_TASKRUN ring. direct: the sender posts the CQE. task_work: generic "

@@ -35,6 +35,10 @@ enum class SlabKind : std::uint8_t { slub, slab, sheaves };
 /// How kmem_cache_free_bulk gives objects of other slabs back: each by itself, or as lists.
 enum class SlabBulkFree : std::uint8_t { each, detached };
 
+/// How kmem_cache_alloc_bulk goes on when the CPU's freelist is empty: each further object is
+/// allocated by itself, or the freelist is refilled and the loop goes on.
+enum class SlabBulkAlloc : std::uint8_t { rest_singly, refill };
+
 /// What bounds a CPU's list of partial slabs: their number, or their free objects when they came.
 enum class SlabCpuPartial : std::uint8_t { slabs, objects };
 
@@ -105,6 +109,7 @@ struct Design {
     bool slab_freelist_hardened = false;
     bool slab_init_on_alloc = false;
     SlabBulkFree slab_bulk_free = SlabBulkFree::detached;
+    SlabBulkAlloc slab_bulk_alloc = SlabBulkAlloc::refill;
     SlabCpuPartial slab_cpu_partial = SlabCpuPartial::slabs;
     std::int64_t slab_sheaf_capacity = 0;
     std::int64_t slab_other_users = 0;

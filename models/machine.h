@@ -61,6 +61,9 @@ struct Machine {
     std::int64_t time_slice_us = 3000; ///< how long tasks that share a CPU keep it in turn
     sim::MemoryGeometry memory;
     std::int64_t aging_idle_us = 1000; ///< an idle gap at least this long cools the caches
+    /// Instructions that a core has in flight at once (reorder buffer). 0: not known, all work of a
+    /// bulk overlaps as far as its costs say.
+    std::int64_t reorder_entries = 0;
     Timing timing;
     std::array<Cost, primitive_count> costs;
     std::vector<Primitive> free_costs; ///< those that `calibrate` may choose; in the file's order

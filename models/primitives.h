@@ -169,6 +169,8 @@ enum class Primitive : std::uint16_t {
     msg_task_work,
     msg_overflow_add,
     msg_local_work,
+    // slab allocators again: a primitive's number is part of every fingerprint, so new ones come last
+    slub_bulk_latency,
     count_
 };
 

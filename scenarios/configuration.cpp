@@ -134,6 +134,11 @@ void read_memory(ObjectReader& reader, models::Machine& machine, Diagnostics& di
     machine.memory.l2_lines = static_cast<std::uint32_t>(lines("l2_lines", machine.memory.l2_lines));
     machine.memory.llc_lines =
         static_cast<std::uint32_t>(lines("llc_lines", machine.memory.llc_lines));
+    constexpr std::int64_t max_sets = 1 << 16;
+    machine.memory.l1_sets = static_cast<std::uint32_t>(
+        memory.integer_or("l1_sets", {0, max_sets, "sets"}, machine.memory.l1_sets));
+    machine.reorder_entries = memory.integer_or("reorder_entries", {0, 1 << 16, "instructions"},
+                                                machine.reorder_entries);
     machine.aging_idle_us =
         memory.integer_or("aging_idle_us", {1, 1'000'000'000, "us"}, machine.aging_idle_us);
     memory.ignore("source");

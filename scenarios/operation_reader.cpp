@@ -232,6 +232,15 @@ op::Any read_slab_cycle(ObjectReader& reader, const ValueReader& values) {
     return result;
 }
 
+op::Any read_slab_residents(ObjectReader& reader, const ValueReader& values) {
+    op::SlabResidents result{};
+    result.bytes = values.required_integer(reader, "bytes", {8, 8192, "bytes"});
+    result.slabs = values.required_integer(reader, "slabs", {0, 1024, "slabs"});
+    result.live = values.required_integer(reader, "live", {0, 4096, "objects"});
+    result.account = reader.boolean_or("account", false);
+    return result;
+}
+
 /// "alloc", "sequential", or a slot number; `file_index` is the raw field of the SQE.
 void read_slot(ObjectReader& reader, const ValueReader& values, op::SendFd& result) {
     const IntegerRange slots{0, max_u32 - 2, "slot", R"("alloc", "sequential" or a parameter)"};
@@ -424,6 +433,7 @@ constexpr std::array operations{
     OperationRow{"cpu_offline", &read_cpu_offline},
     OperationRow{"cpu_online", &read_cpu_online},
     OperationRow{"slab_cycle", &read_slab_cycle},
+    OperationRow{"slab_residents", &read_slab_residents},
     OperationRow{"assert", &read_assert},
     OperationRow{"snapshot", &read_snapshot},
 };

@@ -122,6 +122,8 @@ sim::Step ProgramTask::run(const op::FailAlloc& op, sim::Cpu& /*cpu*/) {
 
 namespace {
 
+constexpr std::size_t pointers_a_line = 8;
+
 /// Requests that the per-CPU caches have ready.
 std::uint64_t available_requests(models::Kernel& kernel) {
     std::uint64_t sum = 0;
@@ -193,20 +195,36 @@ sim::Step ProgramTask::run(const op::SlabCycle& op, sim::Cpu& cpu) {
     const sim::MechanismScope scope(cpu, id(models::Mechanism::user));
     cpu.charge(id(models::Primitive::slab_bench_round));
     objects_.resize(op.count);
+    object_lines_.resize((op.count + pointers_a_line - 1) / pointers_a_line);
     if (op.bulk_alloc) {
+        std::ranges::for_each(object_lines_, [&](sim::Line& line) { cpu.touch(line); });
         cache.alloc_bulk(cpu, objects_);
     } else {
-        for (models::Object*& object : objects_) {
-            object = cache.alloc(cpu);
+        for (std::size_t i = 0; i < objects_.size(); ++i) {
+            objects_[i] = cache.alloc(cpu);
+            touch_array(i, cpu);
         }
     }
     if (op.bulk_free) {
+        std::ranges::for_each(object_lines_, [&](sim::Line& line) { cpu.touch(line); });
         cache.free_bulk(cpu, objects_);
     } else {
-        for (models::Object* object : objects_) {
-            cache.free(cpu, *object);
+        for (std::size_t i = 0; i < objects_.size(); ++i) {
+            touch_array(i, cpu);
+            cache.free(cpu, *objects_[i]);
         }
     }
+    return advance();
+}
+
+void ProgramTask::touch_array(std::size_t index, sim::Cpu& cpu) {
+    if (index % pointers_a_line == 0) {
+        cpu.touch(object_lines_[index / pointers_a_line]);
+    }
+}
+
+sim::Step ProgramTask::run(const op::SlabResidents& op, sim::Cpu& cpu) {
+    run_.kernel.shared_cache(cpu, op.bytes, op.account).add_resident(cpu, op.slabs, op.live);
     return advance();
 }
 

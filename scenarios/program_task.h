@@ -121,6 +121,8 @@ class ProgramTask final : public sim::Task {
     sim::Step run(const op::Shrink& op, sim::Cpu& cpu);
     sim::Step run(const op::CpuHotplug& op, sim::Cpu& cpu);
     sim::Step run(const op::SlabCycle& op, sim::Cpu& cpu);
+    sim::Step run(const op::SlabResidents& op, sim::Cpu& cpu);
+    void touch_array(std::size_t index, sim::Cpu& cpu);
     sim::Step run(const op::Receive& op, sim::Cpu& cpu);
     sim::Step run(const op::Pace& op, sim::Cpu& cpu);
     sim::Step run(const op::LoopBegin& op, sim::Cpu& cpu);
@@ -213,6 +215,7 @@ class ProgramTask final : public sim::Task {
     std::uint64_t turn_ = 0; ///< whose turn it is among the targets of a send
     std::vector<Span> spans_;
     std::vector<models::Object*> objects_; ///< of a slab_cycle
+    std::vector<sim::Line> object_lines_;  ///< the memory of that array
     std::vector<std::vector<models::FileUpdate>> entries_; ///< by number of slots
 };
 

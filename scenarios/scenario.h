@@ -116,6 +116,16 @@ struct SlabCycle {
     bool bulk_free;
 };
 
+/// Slabs that others have left in the kernel's own cache of `bytes`, in each of them `live` objects
+/// in use: what a benchmark finds in a cache that it shares. They are taken in the order of the
+/// program.
+struct SlabResidents {
+    std::uint32_t bytes;
+    std::uint32_t slabs;
+    std::uint32_t live;
+    bool account;
+};
+
 enum class Slot : std::uint8_t { alloc, sequential, file_index };
 struct SendFd {
     std::size_t ring;
@@ -220,7 +230,8 @@ using Any = std::variant<CreateRing, EnableRing, CloseRing, RegisterFiles, Regis
                          RegisterFileAllocRange, UnregisterFiles, UpdateFiles, RemoveFiles, Nop,
                          SendFd, SendData, Submit, Reap, Poll, EndPoll, Sleep, SetRlimitNofile,
                          RegisterBuffers, UpdateBuffers, UnregisterBuffers, CloneBuffers,
-                         SetRlimitMemlock, FailAlloc, Shrink, CpuHotplug, SlabCycle, Assert,
+                         SetRlimitMemlock, FailAlloc, Shrink, CpuHotplug, SlabCycle,
+                         SlabResidents, Assert,
                          Snapshot, RepeatBegin, RepeatEnd, PhaseBegin, PhaseEnd, Receive, Pace,
                          LoopBegin, LoopEnd>;
 

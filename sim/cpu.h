@@ -100,6 +100,13 @@ class Cpu final : public Event {
         }
     }
 
+    /// The same for one of many lines at a stride, which takes the room of `weight` lines in L1.
+    void touch(Line& line, std::uint32_t weight) {
+        if (!data_.touch_l1(line, weight)) {
+            touch_far(line);
+        }
+    }
+
     /// Touches a group of lines that always go together.
     void touch(LineGroup& group) {
         check_order(group.line, true);

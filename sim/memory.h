@@ -51,6 +51,9 @@ struct MemoryGeometry {
     std::uint32_t l2_lines = 20480;    ///< far touches that L2 remembers
     std::uint32_t llc_lines = 409600;  ///< far touches that the last level remembers
     Cycles aging_idle = 3'600'000;     ///< an idle gap at least this long cools everything
+    /// Sets of L1, chosen by a line's address: lines at a stride use only some of them, and so less
+    /// of L1. 0: not known, a line may take any place.
+    std::uint32_t l1_sets = 0;
 };
 
 /// The primitives that pay for a line, by where it is found. An L1 hit is free.

@@ -21,8 +21,14 @@ for file in "$@"; do
             tables=$((tables + 1))
             command=${line#'<!-- accuracy: '}
             printf '%s\n\n' "$line"
-            # A broken gate is another test's matter; the table shows it.
-            { bash -c "${command%' -->'}" || true; } | sed -e '/^# /,/^$/d' -e 's/^## /### /'
+            # A broken gate (status 1) is another test's matter; the table shows it.
+            status=0
+            printed=$(bash -c "${command%' -->'}") || status=$?
+            [ $status -le 1 ] && [ -n "$printed" ] || {
+                echo "$file: ${command%' -->'} failed" >&2
+                exit 1
+            }
+            sed -e '/^# /,/^$/d' -e 's/^## /### /' <<<"$printed"
             printf '\n'
         elif [ "$line" == '<!-- accuracy end -->' ]; then
             inside=no

@@ -25,7 +25,9 @@ void add_source(Table& table, const SourceValidation& source) {
          percent_text(source.fitted, source.fitted.mean),
          percent_text(source.fitted, source.fitted.worst), figures_text(source.predicted),
          percent_text(source.predicted, source.predicted.mean),
-         percent_text(source.predicted, source.predicted.worst), figures_text(source.changes),
+         percent_text(source.predicted, source.predicted.worst), figures_text(source.not_judged),
+         percent_text(source.not_judged, source.not_judged.mean),
+         percent_text(source.not_judged, source.not_judged.worst), figures_text(source.changes),
          source.changes.figures > 0 ? fmt::format("{:.2f} pt", source.changes.worst) : "",
          source.counts > 0 ? fmt::format("{}/{}", source.counts_exact, source.counts) : ""});
 }
@@ -38,17 +40,32 @@ Section summary_section(const Validation& validation) {
                  {"predict"},
                  {"MAPE"},
                  {"worst"},
+                 {"shown only"},
+                 {"MAPE"},
+                 {"worst"},
                  {"changes"},
                  {"worst"},
                  {"exact counts"}});
+    const auto has_figures = [](const SourceValidation& source) {
+        return source.fitted.figures + source.predicted.figures + source.not_judged.figures +
+                   source.changes.figures + source.counts >
+               0;
+    };
     for (const SourceValidation& source : validation.sources) {
-        add_source(table, source);
+        if (has_figures(source)) { // a file may list only what cannot be expressed
+            add_source(table, source);
+        }
     }
     if (validation.sources.size() > 1) {
         add_source(table, validation.total);
     }
     table.drop_empty_columns();
     Section section{"simulated against published", std::move(table), {}};
+    section.lines.push_back(fmt::format(
+        "predicted, over all sources: {} figures, mean error {:.2f} %, at most {} % asked{}",
+        validation.total.predicted.figures, validation.total.predicted.mean,
+        validation.total.limits.mape_percent,
+        validation.total.mean_is_good ? "" : ", which is over it"));
     for (const SourceValidation& source : validation.sources) {
         if (!source.mean_is_good) {
             section.lines.push_back(fmt::format("{}: the mean error of predictions is over {} %",

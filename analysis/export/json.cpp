@@ -77,6 +77,8 @@ Json machine_json(const models::Machine& machine) {
               {"far_lines", machine.memory.far_lines},
               {"l2_lines", machine.memory.l2_lines},
               {"llc_lines", machine.memory.llc_lines},
+              {"l1_sets", machine.memory.l1_sets},
+              {"reorder_entries", machine.reorder_entries},
               {"aging_idle_us", machine.aging_idle_us}}},
             {"costs", costs_json(machine)}};
 }

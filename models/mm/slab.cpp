@@ -114,7 +114,9 @@ void KmemCache::flush_cpu(sim::Cpu& cpu, std::uint16_t dead) {
 void KmemCache::clear(sim::Cpu& cpu, Object& object) const {
     constexpr std::uint32_t line_bytes = 64;
     const std::uint32_t lines = std::max(object_bytes_ / line_bytes, 1U);
-    for (std::uint32_t i = 0; i < lines; ++i) {
+    // From the last line to the first: stamps in the other order are those of a new slab, by which
+    // RequestPool knows memory that nobody has written.
+    for (std::uint32_t i = lines; i-- > 0;) {
         cpu.stream((&object.line())[i]);
     }
     cpu.charge(id(Primitive::zero_line), lines);

@@ -132,6 +132,8 @@ struct SlabEnvironment {
     PageAllocator& pages;
     std::uint64_t seed;
     const Design& design; ///< knobs slab.*
+    std::uint32_t l1_sets = 0;         ///< as in sim::MemoryGeometry
+    std::uint32_t reorder_entries = 0; ///< as in Machine
 };
 
 /// What a cache is made from.

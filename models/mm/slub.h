@@ -57,6 +57,7 @@ class Slub final : public KmemCache {
     void pointer(sim::Cpu& cpu) const;
     void put_cpu_partial(sim::Cpu& cpu, Slab& slab, bool drain);
     bool cpu_partial_full(const CpuSlab& local) const;
+    void charge_bulk_object(sim::Cpu& cpu, std::size_t index) const;
     bool taken_enough(std::uint32_t slabs, std::uint32_t objects) const;
     void put_partials(sim::Cpu& cpu, SlabList& slabs);
     void add_to_node(Slab& slab);
@@ -65,9 +66,12 @@ class Slub final : public KmemCache {
 
     SlabGeometry geometry_;
     SlabPages slabs_;
-    bool checked_;  ///< slub_debug=F
-    bool hardened_; ///< free pointers are encoded
-    bool free_each_; ///< the bulk free of 4.3
+    bool checked_;              ///< slub_debug=F
+    bool hardened_;             ///< free pointers are encoded
+    bool free_each_;            ///< the bulk free of 4.3
+    bool rest_singly_;          ///< the bulk allocation before 4.3
+    std::uint32_t line_weight_; ///< how much of L1 the first line of an object takes
+    std::uint32_t overlapped_;  ///< objects of a bulk whose loads overlap; 0: all
     /// The most free objects on a CPU's partial list; 0: slabs are counted instead.
     std::uint32_t partial_objects_;
     std::vector<CpuSlab> cpus_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "request_runs.h"
 
@@ -84,37 +83,54 @@ TEST_SUITE("published figures of requests and slabs") {
             if (figure.id != "nop-qemu-large-order") {
                 CHECK(std::abs(change - figure.value) < 2.5);
             } else {
-                CHECK(std::abs(change - figure.value) < 6); // 4 percent instead of 9: not explained
+                CHECK(std::abs(change - figure.value) < 6); // 4 percent instead of 9
             }
         }
     }
 
-    TEST_CASE("2015: within 15 percent but where the source's own runs of one loop differ") {
+    TEST_CASE("the guest's gain by a large slab order is that other users no longer cut into it") {
+        const auto slow_frees = [](const char* design, const char* other_users) {
+            const analysis::Run run = tests::run_shipped(
+                "nop", design, {{"batch", "16"}}, {{"slab.other_users", other_users}}, "qemu-2020");
+            return tests::counted(run.result, "request_slab_free_slow");
+        };
+        CHECK(slow_frees("kiocb-slub-bulk", "256") > 1000);
+        CHECK(slow_frees("kiocb-slub-large-order", "256") < 100);
+        CHECK(slow_frees("kiocb-slub-bulk", "0") < 100);
+    }
+
+    TEST_CASE("2015: within 15 percent but for the one figure that its own mails contradict") {
         const std::vector<PublishedFigure> figures = figures_of("bulk-alloc-2015");
-        CHECK(figures.size() == 36);
+        CHECK(figures.size() == 56);
         CHECK(2 * fitted(figures) <= figures.size());
-        // At 64 and 128 objects the source measured the same loop of single calls twice: 93.7 and
-        // 71 cycles, 100.7 and 91. No model can be near both.
-        const std::set<std::string> apart{"bulk2015-free-fallback-64", "bulk2015-free-bulk-64",
-                                          "bulk2015-free-fallback-128"};
         for (const PublishedFigure& figure : figures) {
             CAPTURE(figure.id);
-            const double error = error_of(figure);
-            CHECK(std::abs(error) < (apart.contains(figure.id) ? 50 : 15));
+            // The cover letters have 4.97 and 4.79 ns for what the commit has as 6.04.
+            const bool alone = figure.id == "bulk2015-free-bulk-4";
+            CHECK(std::abs(error_of(figure)) < (alone ? 21 : 15));
         }
     }
 
-    TEST_CASE("2015: the shape: a dip at 8 to 16 objects, a rise at 32 and beyond") {
-        for (const std::string phase : {"single", "bulk_alloc", "bulk"}) {
-            CAPTURE(phase);
-            const auto at = [&](int count) {
-                return ns_at("slab-bulk", "linux-4.3-slub", count, phase);
-            };
-            CHECK(at(8) < at(1));
-            CHECK(at(16) <= at(8));
-            CHECK(at(32) > 1.5 * at(16));
-            CHECK(at(64) > at(32));
-            CHECK(at(128) > at(64));
+    TEST_CASE("2015: the shape: where a published column falls or rises, the simulated one does") {
+        const std::vector<PublishedFigure> figures = figures_of("bulk-alloc-2015");
+        constexpr double flat = 0.06; // steps smaller than this are the scatter of the mails
+        for (const char* column :
+             {"alloc-fallback-", "alloc-bulk-", "free-fallback-", "free-bulk-"}) {
+            std::vector<PublishedFigure> rows = figures;
+            std::erase_if(rows, [&](const PublishedFigure& figure) {
+                return figure.id.find(column) == std::string::npos ||
+                       figure.id == "bulk2015-free-bulk-4";
+            });
+            CHECK(rows.size() >= 13);
+            for (std::size_t i = 1; i < rows.size(); ++i) {
+                CAPTURE(rows[i].id);
+                const double published = rows[i].value / rows[i - 1].value - 1;
+                const double simulated =
+                    (1 + error_of(rows[i]) / 100) * rows[i].value /
+                        ((1 + error_of(rows[i - 1]) / 100) * rows[i - 1].value) -
+                    1;
+                CHECK((std::abs(published) < flat || published * simulated > 0));
+            }
         }
     }
 
@@ -139,7 +155,9 @@ TEST_SUITE("published figures of requests and slabs") {
     TEST_CASE(
         "the old SLAB is dearer than SLUB for NOPs, large slabs change nothing on an idle CPU") {
         const auto cost = [](const std::string& design) {
-            return tests::cycles_per_operation(tests::run_shipped("nop", design, {{"batch", "16"}}, {}, "xeon-e5-2682v4").result, "nops");
+            return tests::cycles_per_operation(
+                tests::run_shipped("nop", design, {{"batch", "16"}}, {}, "xeon-e5-2682v4").result,
+                "nops");
         };
         CHECK(cost("kiocb-slab") > cost("kiocb-slub-bulk"));
         CHECK(cost("kiocb-slub-large-order") == cost("kiocb-slub-bulk"));
@@ -147,5 +165,18 @@ TEST_SUITE("published figures of requests and slabs") {
         CHECK(cost("kiocb-recycle-one") < cost("kiocb-percpu-v2"));
         CHECK(cost("kiocb-percpu-v1") == cost("kiocb-percpu-v2"));
         CHECK(cost("kiocb-on-stack-plain") < cost("kiocb-on-stack"));
+    }
+
+    TEST_CASE("init_on_alloc clears a request that is in L1: a few cycles a line, no line is far") {
+        const auto cost = [](const char* init) {
+            return tests::cycles_per_operation(
+                tests::run_shipped("nop", "kiocb-slub-bulk", {{"batch", "16"}},
+                                   {{"slab.init_on_alloc", init}}, "xeon-e5-2682v4")
+                    .result,
+                "nops");
+        };
+        const double more = cost("true") - cost("false");
+        CHECK(more >= 4 * 4); // four lines, zero_line each
+        CHECK(more < 40);
     }
 }

@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "support.h"
+
 namespace {
 
 using namespace uringsim;
@@ -34,15 +36,19 @@ struct Bench {
     std::unique_ptr<models::PageAllocator> pages;
     std::unique_ptr<models::KmemCache> cache;
 
-    Bench(models::Design the_design, std::uint32_t bytes, std::int64_t cpus = 2)
+    Bench(models::Design the_design, std::uint32_t bytes, std::int64_t cpus = 2,
+          std::uint32_t l1_sets = 0, std::uint32_t reorder_entries = 0)
         : design(std::move(the_design))
         , kernel(std::make_unique<models::Kernel>(design, machine_of(cpus), 1))
         , pages(std::make_unique<models::PageAllocator>(static_cast<std::uint16_t>(cpus)))
-        , cache(models::make_slab_cache({"test", bytes},
-                                        {static_cast<std::uint32_t>(cpus),
-                                         static_cast<std::uint16_t>(cpus), *pages, 1, design})) {}
+        , cache(models::make_slab_cache({"test", bytes}, {static_cast<std::uint32_t>(cpus),
+                                                          static_cast<std::uint16_t>(cpus), *pages,
+                                                          1, design, l1_sets, reorder_entries})) {}
 
     sim::Cpu& cpu(std::uint16_t id = 0) { return kernel->engine().cpu(id); }
+    std::uint64_t charged(models::Primitive primitive) const {
+        return tests::charged(kernel->engine(), primitive);
+    }
 
     std::vector<Object*> alloc(std::size_t count, std::uint16_t on = 0) {
         std::vector<Object*> objects;
@@ -285,6 +291,62 @@ TEST_SUITE("slab policies") {
         slub.free(bench.cpu(), *objects[std::size_t{14} * 16]); // 14 objects are more than 13
         CHECK(slub.cpu_partial(0) == 1);
         CHECK(slub.node_partial() == 14);
+    }
+
+    TEST_CASE("bulk allocation before 4.3 takes what the CPU's freelist holds, the rest singly") {
+        for (const auto policy :
+             {models::SlabBulkAlloc::rest_singly, models::SlabBulkAlloc::refill}) {
+            models::Design design;
+            design.slab_freelist_random = false;
+            design.slab_bulk_alloc = policy;
+            Bench bench(design, 256);
+            bench.alloc(1); // a slab of 16: 15 are left on the freelist
+            std::vector<Object*> objects(20);
+            CHECK(bench.cache->alloc_bulk(bench.cpu(), objects));
+            const bool singly = policy == models::SlabBulkAlloc::rest_singly;
+            CHECK(bench.charged(models::Primitive::slub_bulk_object) == (singly ? 15 : 20));
+            CHECK(bench.charged(models::Primitive::slub_alloc_fast) == (singly ? 6 : 1));
+            CHECK(bench.charged(models::Primitive::slub_alloc_slow) == 2);
+            bench.balanced();
+        }
+    }
+
+    TEST_CASE("objects at a stride use a part of L1's sets only") {
+        // 200 first lines at a stride of 4 lines are 200 of 768 lines, but fill 16 of 64 sets.
+        for (const std::uint32_t sets : {0U, 64U}) {
+            models::Design design;
+            design.slab_freelist_random = false;
+            Bench bench(design, 256, 2, sets);
+            for (int round = 0; round < 3; ++round) {
+                bench.free(bench.alloc(200));
+            }
+            CHECK((bench.charged(models::Primitive::line_l2) >= 200) == (sets != 0));
+        }
+    }
+
+    TEST_CASE(
+        "a bulk's loads overlap as far as the reorder buffer reaches: 192 entries, 6 objects") {
+        for (const std::uint32_t entries : {0U, 192U}) {
+            Bench bench({}, 256, 2, 0, entries);
+            std::vector<Object*> objects(10);
+            CHECK(bench.cache->alloc_bulk(bench.cpu(), objects));
+            CHECK(bench.charged(models::Primitive::slub_bulk_latency) == (entries == 0 ? 0 : 4));
+        }
+    }
+
+    TEST_CASE("resident slabs are taken in their order, with what others left free in them") {
+        models::Design design;
+        design.slab_freelist_random = false;
+        Bench bench(design, 256);
+        bench.cache->add_resident(bench.cpu(), 1, 14);
+        bench.cache->add_resident(bench.cpu(), 2, 9);
+        const std::vector<Object*> objects = bench.alloc(2 + 7 + 7 + 1);
+        CHECK(objects[0]->slab == objects[1]->slab);
+        CHECK(objects[2]->slab != objects[1]->slab);
+        CHECK(objects[2]->slab == objects[8]->slab);
+        CHECK(objects[9]->slab == objects[15]->slab);
+        CHECK(bench.cache->census().slabs == 4); // the last object needs a new one
+        bench.balanced();
     }
 
     TEST_CASE("bulk free: one list a slab, objects of at most two other slabs are skipped") {

@@ -35,7 +35,8 @@ bool FreeListRequests::refill(sim::Cpu& cpu) {
         objects[0] = cache_.alloc(cpu);
         got = objects[0] != nullptr ? 1 : 0;
     }
-    for (std::size_t i = 0; i < got; ++i) {
+    // __io_alloc_req_refill pushes from the array's end, so that its first is handed out first.
+    for (std::size_t i = got; i-- > 0;) {
         requests_.emplace_back();
         requests_.back().memory = objects[i];
         free_.push_back(&requests_.back());
