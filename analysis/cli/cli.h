@@ -37,6 +37,7 @@ int explain_command(const Invocation& invocation);
 int sweep_command(const Invocation& invocation);
 int merge_command(const Invocation& invocation);
 int tradeoff_command(const Invocation& invocation);
+int schema_command(const Invocation& invocation);
 
 /// One row of the table that declares the sub-commands.
 struct Command {
