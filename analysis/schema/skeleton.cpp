@@ -77,6 +77,8 @@ Json skeleton_of(FileKind kind) {
         return machine_skeleton();
     case FileKind::published:
         return published_skeleton();
+    case FileKind::sweep:
+        break; // `schema` does not offer it
     }
     return Json::object();
 }
@@ -102,6 +104,8 @@ void read(FileKind kind, const scenarios::JsonNode& root, scenarios::Diagnostics
         break;
     case FileKind::published:
         (void)read_published(root, diagnostics);
+        break;
+    case FileKind::sweep:
         break;
     }
 }
