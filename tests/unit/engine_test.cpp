@@ -318,6 +318,42 @@ TEST_CASE("fractions of a cycle are carried: n charges are worth n x cost, to th
     CHECK(cpu.now() == 1000); // 3004 x 0.333 = 1000.332
 }
 
+namespace {
+
+/// The fingerprint of one task whose stages charge what is listed for each.
+std::uint64_t fingerprint_of(const std::vector<std::vector<PrimitiveId>>& stages,
+                             PhaseId phase = PhaseId::outside) {
+    World world(1);
+    std::vector<Script::Stage> scripts;
+    for (const auto& charges : stages) {
+        scripts.emplace_back([&charges, phase](Cpu& cpu, Script&) {
+            cpu.set_phase(phase);
+            for (const PrimitiveId primitive : charges) {
+                cpu.charge(primitive);
+            }
+            return Step::ready();
+        });
+    }
+    Script task(world.engine, "task", 1, 0, scripts);
+    world.engine.wake(task, 0);
+    world.engine.run();
+    return world.engine.fingerprint().value();
+}
+
+} // namespace
+
+TEST_CASE("the fingerprint tells order, stage and kind of charges apart, and is blind to phases") {
+    const std::uint64_t reference = fingerprint_of({{work, switching}, {work, third}});
+    CHECK(fingerprint_of({{work, switching}, {work, third}}) == reference);
+    CHECK(fingerprint_of({{work, switching}, {work, third}}, PhaseId{1}) == reference);
+    CHECK(fingerprint_of({{switching, work}, {work, third}}) != reference); // order in a stage
+    CHECK(fingerprint_of({{work, third}, {work, switching}}) != reference); // order of stages
+    CHECK(fingerprint_of({{work}, {switching, work, third}}) != reference); // another stage
+    CHECK(fingerprint_of({{work, switching}, {work, work}}) != reference);  // other charges
+    // Both waits come to no cycles: only the ledger tells them apart.
+    CHECK(fingerprint_of({{waiting}}) != fingerprint_of({{lock_wait}}));
+}
+
 TEST_CASE("observing changes nothing: counters leave the fingerprint alone, charges do not") {
     World a(1);
     World b(1);
