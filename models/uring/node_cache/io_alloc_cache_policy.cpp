@@ -63,7 +63,7 @@ void IoAllocCachePolicy::put(sim::Cpu& cpu, Object& node) {
     free_node(cpu, node);
 }
 
-inline void IoAllocCachePolicy::free_node(sim::Cpu& cpu, Object& node) const {
+void IoAllocCachePolicy::free_node(sim::Cpu& cpu, Object& node) const {
     if (design_.node_slab_kind == NodeSlab::dedicated) {
         cpu.charge(id(Primitive::slub_cache_check));
     }
