@@ -178,6 +178,7 @@ PublishedLimits read_limits(ObjectReader& file, Diagnostics& diagnostics) {
         limits.points =
             reader.number_or("points", {0, max_limit, "percentage points"}, limits.points);
         limits.mape_percent = reader.number_or("mape_pct", percent, limits.mape_percent);
+        limits.outliers = reader.unsigned_integer_or("outliers", {0, 1000, "figures"}, 0);
         reader.finish();
     }
     return limits;

@@ -58,7 +58,7 @@ bool is_cost(Metric metric);
 ///
 /// Optional in the file: "limits": { "cell_pct": 4, "points": 2, "mape_pct": 1.5 }, what errors
 /// validate lets pass: of one predicted cost, of one change, and of the mean over the file's
-/// predicted costs; and "not_expressed": [ { "id": "x", "reason": "why no shipped scenario says
+/// predicted costs; "outliers" in it is how many percentiles of latencies may be outside; and "not_expressed": [ { "id": "x", "reason": "why no shipped scenario says
 /// it" } ].
 struct PublishedFigure {
     std::string source;
@@ -90,6 +90,7 @@ struct PublishedFigure {
 
 /// What a source's predictions have to keep to.
 struct PublishedLimits {
+    std::uint64_t outliers = 0; ///< percentiles of latencies that may be outside cell_percent
     double cell_percent = 4;
     double points = 2;
     double mape_percent = 2.5;

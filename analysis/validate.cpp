@@ -85,6 +85,21 @@ ValidatedFigure judged(const PublishedFigure& figure, double simulated) {
     return cell;
 }
 
+/// Percentiles are judged together: so many of a source may be outside its common limit.
+void allow_outliers(std::vector<ValidatedFigure>& figures, const PublishedFile& file) {
+    std::vector<ValidatedFigure*> missed;
+    for (ValidatedFigure& cell : figures) {
+        if (cell.figure.source == file.source && cell.verdict == Verdict::broken &&
+            cell.figure.metric == Metric::latency &&
+            cell.figure.limit == file.limits.cell_percent) {
+            missed.push_back(&cell);
+        }
+    }
+    if (missed.size() <= file.limits.outliers) {
+        std::ranges::for_each(missed, [](auto* cell) { cell->verdict = Verdict::outside; });
+    }
+}
+
 template <class Belongs>
 SourceValidation summarise(const std::vector<ValidatedFigure>& figures,
                            const PublishedLimits& limits, const std::string& name,
@@ -101,6 +116,7 @@ SourceValidation summarise(const std::vector<ValidatedFigure>& figures,
             continue;
         }
         source.broken += cell.verdict == Verdict::broken ? 1 : 0;
+        source.outside += cell.verdict == Verdict::outside ? 1 : 0;
         source.signs_wrong += cell.sign_right ? 0 : 1;
         if (is_exact(cell.figure.metric)) {
             ++source.counts;
@@ -124,7 +140,7 @@ SourceValidation summarise(const std::vector<ValidatedFigure>& figures,
 } // namespace
 
 std::string_view verdict_name(Verdict verdict) {
-    static constexpr std::array<std::string_view, 3> names{"good", "broken", "not judged"};
+    static constexpr std::array<std::string_view, 4> names{"good", "broken", "outside", "not judged"};
     return names.at(static_cast<std::size_t>(verdict));
 }
 
@@ -162,6 +178,7 @@ std::optional<Validation> validate(const Library& library, std::vector<Published
         return std::nullopt;
     }
     for (const PublishedFile& file : files) {
+        allow_outliers(validation.figures, file);
         validation.sources.push_back(
             summarise(validation.figures, file.limits, file.source,
                       [&](const PublishedFigure& figure) { return figure.source == file.source; }));

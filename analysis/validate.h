@@ -16,6 +16,7 @@ namespace uringsim::analysis {
 enum class Verdict {
     good,       ///< within its limit, a change of the right sign; exact where it is counted
     broken,     ///< not so
+    outside,    ///< a percentile not so, of which the file allows as many
     not_judged, ///< its own source's gate failed, or the file says why it cannot be held to a limit
 };
 
@@ -50,6 +51,7 @@ struct SourceValidation {
     std::size_t counts = 0;
     std::size_t counts_exact = 0;
     std::size_t broken = 0;   ///< figures
+    std::size_t outside = 0;  ///< figures
     bool mean_is_good = true; ///< the mean error of predicted costs is within limits.mape_percent
 };
 

@@ -152,10 +152,12 @@ std::string verdict_text(const Validation& validation) {
     for (const ValidatedFigure& cell : validation.figures) {
         not_judged += cell.verdict == Verdict::not_judged ? 1 : 0;
     }
-    return fmt::format("{} figures: {} good, {} broken, {} not judged; {} signs wrong",
+    const SourceValidation& total = validation.total;
+    return fmt::format("{} figures: {} good, {} broken, {} percentiles outside (as many are "
+                       "allowed), {} not judged; {} signs wrong",
                        validation.figures.size(),
-                       validation.figures.size() - validation.total.broken - not_judged,
-                       validation.total.broken, not_judged, signs_wrong(validation));
+                       validation.figures.size() - total.broken - total.outside - not_judged,
+                       total.broken, total.outside, not_judged, signs_wrong(validation));
 }
 
 } // namespace

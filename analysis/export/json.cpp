@@ -285,6 +285,7 @@ Json source_json(const SourceValidation& source) {
             {"counts", source.counts},
             {"counts_exact", source.counts_exact},
             {"broken", source.broken},
+            {"outside", source.outside},
             {"mape_good", source.mean_is_good}};
 }
 

@@ -20,7 +20,9 @@ class RsrcResource {
     ~RsrcResource() = default;
 };
 
-/// An open file as the fixed-file table sees it: a reference count on a line of its own.
+/// An open file as the fixed-file table sees it: a reference count on a line of its own. Adds to it
+/// commute and nobody acts on its value, so no CPU can tell whether another's add came first: to the
+/// causality check they are reads (the cost is that of a write all the same).
 struct File final : RsrcResource {
     std::uint32_t references = 1;
     bool is_ring = false; ///< the file of an io_uring instance: never accepted in a fixed-file slot
@@ -31,7 +33,7 @@ struct File final : RsrcResource {
         const sim::MechanismScope scope(cpu, id(Mechanism::file_reference));
         ++references;
         cpu.charge(id(Primitive::file_get));
-        cpu.touch(line);
+        cpu.read(line);
     }
 
     /// fput: one reference less. Nothing happens at the last one here: what a file does when it is
@@ -40,7 +42,7 @@ struct File final : RsrcResource {
         const sim::MechanismScope scope(cpu, id(Mechanism::file_reference));
         --references;
         cpu.charge(id(Primitive::file_put));
-        cpu.touch(line);
+        cpu.read(line);
     }
 };
 

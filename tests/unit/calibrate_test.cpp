@@ -221,6 +221,8 @@ TEST_CASE("over all sources: predictions within 2.5 % in the mean, signs right, 
     }
     CHECK(validation().total.counts == validation().total.counts_exact);
     CHECK(validation().total.broken == 0);
+    // Of the message percentiles, one is off by more than 25 %; eight of 68 may be.
+    CHECK(validation().total.outside == 1);
     for (const analysis::SourceValidation& each : validation().sources) {
         INFO(each.source, ": mean ", each.predicted.mean);
         CHECK(each.mean_is_good);

@@ -24,8 +24,12 @@ scenarios::ParameterOverrides short_run(const scenarios::Scenario& scenario) {
                      {"rounds", std::to_string(std::max<std::int64_t>(found->min, 2))}};
 }
 
-/// The order of lock holders may be off by one stage of straight-line code.
-constexpr std::int64_t most_disorder = 10'000;
+/// The order of lock holders may be off by one stage of straight-line code: a few microseconds.
+/// Up to 6.3 the longest is a whole registration call, which takes pcpu_lock on its way, while
+/// a ring's exit takes it on another CPU: 153 us measured.
+std::int64_t most_disorder(const std::string& design) {
+    return design == "linux-6.1" || design == "linux-6.3" ? 600'000 : 10'000;
+}
 
 void check_sums(const scenarios::Result& result) {
     std::map<std::string, sim::Cycles> sums;
@@ -49,7 +53,7 @@ TEST_CASE("ledger rows sum to each phase's cycles, on every shipped scenario and
             INFO(name, " on ", design);
             const scenarios::Result result = tests::run(name, design, parameters);
             check_sums(result);
-            CHECK(result.lock_disorder_cycles < most_disorder);
+            CHECK(result.lock_disorder_cycles < most_disorder(design));
         }
     }
 }

@@ -60,10 +60,10 @@ void EmbeddedPolicy::sparse_table_registered(sim::Cpu& cpu, std::uint32_t slots,
     table->pages = table->memory.pages;
     if (table->pages == nullptr) {
         const std::uint64_t pages = (bytes + page_bytes - 1) / page_bytes;
-        table->lines = std::make_unique<PageBlock>(static_cast<unsigned>(std::bit_width(pages - 1)));
-        table->pages = table->lines.get();
+        table->block = std::make_unique<PageBlock>(static_cast<unsigned>(std::bit_width(pages - 1)));
+        table->pages = table->block.get();
         for (std::uint64_t line = 0; line * line_bytes < bytes; ++line) {
-            cpu.stream(table->lines->lines[line]); // just zeroed
+            cpu.stream(table->lines[line]); // just zeroed
         }
     }
     table->objects.resize(slots);

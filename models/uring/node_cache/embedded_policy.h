@@ -42,7 +42,7 @@ class EmbeddedPolicy final : public NodeCache {
     /// The nodes of one table, laid out as a slab that belongs to no cache.
     struct Table : Slab {
         Allocation memory;
-        std::unique_ptr<PageBlock> lines; ///< where `memory` is no block of pages
+        std::unique_ptr<PageBlock> block; ///< where `memory` is no block of pages
         std::deque<Object*> unused;
         bool retired = false; ///< the table is gone
     };
