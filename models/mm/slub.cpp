@@ -119,7 +119,7 @@ Object& Slub::pop(sim::Cpu& cpu, CpuSlab& local) {
 void Slub::refill(sim::Cpu& cpu, CpuSlab& local) {
     cpu.charge(id(Primitive::slub_alloc_slow));
     count(cpu, &SlabCounters::alloc_slow);
-    if (refill_from_current(cpu, local) || refill_from_cpu_partial(local) ||
+    if (refill_from_current(cpu, local) || refill_from_cpu_partial(cpu, local) ||
         refill_from_node(cpu, local)) {
         return;
     }
@@ -133,7 +133,7 @@ bool Slub::refill_from_current(sim::Cpu& cpu, CpuSlab& local) {
     local.slab->freelist_changed.change(cpu);
     if (local.slab->freelist != nullptr) {
         // Objects that other CPUs freed into this CPU's slab.
-        make_current(local, *local.slab);
+        make_current(cpu, local, *local.slab);
         return true;
     }
     local.slab->on_cpu = false; // full, and on no list until something is freed into it
@@ -141,13 +141,13 @@ bool Slub::refill_from_current(sim::Cpu& cpu, CpuSlab& local) {
     return false;
 }
 
-bool Slub::refill_from_cpu_partial(CpuSlab& local) {
+bool Slub::refill_from_cpu_partial(sim::Cpu& cpu, CpuSlab& local) {
     if (local.partial.empty()) {
         return false;
     }
     Slab& slab = local.partial.front();
     local.partial.pop_front();
-    make_current(local, slab);
+    make_current(cpu, local, slab);
     return true;
 }
 
@@ -166,7 +166,7 @@ bool Slub::refill_from_node(sim::Cpu& cpu, CpuSlab& local) {
         cpu.charge(id(Primitive::slub_get_partial));
         count(cpu, &SlabCounters::get_partial);
         if (taken == 0) {
-            make_current(local, slab);
+            make_current(cpu, local, slab);
         } else {
             put_cpu_partial(cpu, slab, false);
         }
@@ -176,10 +176,11 @@ bool Slub::refill_from_node(sim::Cpu& cpu, CpuSlab& local) {
 }
 
 void Slub::refill_from_new_slab(sim::Cpu& cpu, CpuSlab& local) {
-    make_current(local, slabs_.grow(cpu));
+    make_current(cpu, local, slabs_.grow(cpu));
 }
 
-void Slub::make_current(CpuSlab& local, Slab& slab) {
+void Slub::make_current(sim::Cpu& cpu, CpuSlab& local, Slab& slab) {
+    slab.freelist_changed.change(cpu); // other CPUs free into it without list_lock
     slab.on_cpu = true;
     local.slab = &slab;
     local.freelist = slab.freelist;

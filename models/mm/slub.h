@@ -44,10 +44,10 @@ class Slub final : public KmemCache {
     Object& pop(sim::Cpu& cpu, CpuSlab& local);
     void refill(sim::Cpu& cpu, CpuSlab& local);
     bool refill_from_current(sim::Cpu& cpu, CpuSlab& local);
-    bool refill_from_cpu_partial(CpuSlab& local);
+    bool refill_from_cpu_partial(sim::Cpu& cpu, CpuSlab& local);
     bool refill_from_node(sim::Cpu& cpu, CpuSlab& local);
     void refill_from_new_slab(sim::Cpu& cpu, CpuSlab& local);
-    void make_current(CpuSlab& local, Slab& slab);
+    void make_current(sim::Cpu& cpu, CpuSlab& local, Slab& slab);
 
     void free_slow(sim::Cpu& cpu, Slab& slab, Object& object);
     void free_slow(sim::Cpu& cpu, Slab& slab, Object& object, bool was_full);
