@@ -62,6 +62,9 @@ void EmbeddedPolicy::sparse_table_registered(sim::Cpu& cpu, std::uint32_t slots,
         const std::uint64_t pages = (bytes + page_bytes - 1) / page_bytes;
         table->block = std::make_unique<PageBlock>(static_cast<unsigned>(std::bit_width(pages - 1)));
         table->pages = table->block.get();
+    }
+    table->lines = table->pages->lines.data();
+    if (table->block != nullptr) {
         for (std::uint64_t line = 0; line * line_bytes < bytes; ++line) {
             cpu.stream(table->lines[line]); // just zeroed
         }
