@@ -112,6 +112,8 @@ enum class Primitive : std::uint16_t {
     pin_tail_page,
     unpin_page,
     memlock_account,
+    buffer_import,
+    read_issue,
     // request designs of 2020
     preempt_disable,
     irq_disable,

@@ -85,12 +85,42 @@ op::Any read_unregister_files(ObjectReader& reader, const ValueReader& values) {
     return op::UnregisterFiles{values.ring(reader, "ring"), values.expect(reader)};
 }
 
+/// "alloc" or a slot.
+std::uint32_t read_update_offset(ObjectReader& reader, const ValueReader& values) {
+    const JsonNode* offset = reader.optional("offset");
+    if (offset == nullptr) {
+        return 0;
+    }
+    if (offset->is_string() && offset->text() == "alloc") {
+        return models::file_index_alloc;
+    }
+    const IntegerRange range{0, max_u32, "slot", R"("alloc" or a parameter)"};
+    return static_cast<std::uint32_t>(values.integer(*offset, range).value_or(0));
+}
+
+/// The slots that the kernel is to pick.
+void read_first_slot(ObjectReader& reader, const ValueReader& values, op::UpdateFiles& result) {
+    const JsonNode* first = reader.optional("first_slot");
+    if (first == nullptr) {
+        return;
+    }
+    if (!result.alloc()) {
+        first->report_key("the kernel picks no slots here; that needs \"offset\": \"alloc\" and "
+                          "\"via\": \"request\"",
+                          values.diagnostics());
+        return;
+    }
+    if (const auto slot = values.integer(*first, slot_range())) {
+        result.first_slot = static_cast<std::uint32_t>(*slot);
+    }
+}
+
 op::Any read_update_files(ObjectReader& reader, const ValueReader& values) {
     static constexpr std::array<std::string_view, 5> with_names{"file", "none", "skip", "bad_fd",
                                                                 "ring_file"};
     op::UpdateFiles result{};
     result.ring = values.ring(reader, "ring");
-    result.offset = values.integer_or(reader, "offset", {0, max_u32, "slots"}, 0);
+    result.offset = read_update_offset(reader, values);
     result.count = values.integer_or(reader, "count", {1, max_slots, "slots"}, 1);
     result.entries = values.integer_or(reader, "entries", {1, max_slots, "slots"}, 1);
     result.batch = values.integer_or(reader, "batch", {1, max_sq_entries, "requests"}, 1);
@@ -104,6 +134,7 @@ op::Any read_update_files(ObjectReader& reader, const ValueReader& values) {
                         "has no place for them",
                         values.diagnostics());
     }
+    read_first_slot(reader, values, result);
     result.expect = values.expect(reader);
     return result;
 }
@@ -164,8 +195,30 @@ op::Any read_clone_buffers(ObjectReader& reader, const ValueReader& values) {
     op::CloneBuffers result{};
     result.ring = values.ring(reader, "ring");
     result.from = values.ring(reader, "from");
+    result.range.src_off = values.integer_or(reader, "src_off", {0, max_u32, "buffers"}, 0);
+    result.range.dst_off = values.integer_or(reader, "dst_off", {0, max_u32, "buffers"}, 0);
+    result.range.nr = values.integer_or(reader, "nr", {0, max_u32, "buffers"}, 0);
+    result.range.dst_replace = reader.boolean_or("dst_replace", false);
     result.expect = values.expect(reader);
     return result;
+}
+
+op::Any read_read_fixed(ObjectReader& reader, const ValueReader& values) {
+    constexpr std::int64_t max_buffer = 65535; // sqe->buf_index has 16 bits
+    constexpr std::int64_t max_bytes = 0x7fffffff;
+    op::ReadFixed result{};
+    result.ring = values.ring(reader, "ring");
+    result.batch = read_batch(reader, values);
+    result.buffer = values.integer_or(reader, "buffer", {0, max_buffer, "slot"}, 0);
+    result.bytes = values.integer_or(reader, "bytes", {0, max_bytes, "bytes"}, 4096);
+    result.offset = values.integer_or(reader, "offset", {0, max_u32, "bytes"}, 0);
+    result.pending = reader.boolean_or("pending", false);
+    result.expect = values.expect(reader);
+    return result;
+}
+
+op::Any read_end_read(ObjectReader& reader, const ValueReader& values) {
+    return op::EndRead{values.ring(reader, "ring")};
 }
 
 op::Any read_set_rlimit_memlock(ObjectReader& reader, const ValueReader& values) {
@@ -396,6 +449,8 @@ constexpr std::array operations{
     OperationRow{"update_buffers", &read_update_buffers},
     OperationRow{"unregister_buffers", &read_unregister_buffers},
     OperationRow{"clone_buffers", &read_clone_buffers},
+    OperationRow{"read_fixed", &read_read_fixed},
+    OperationRow{"end_read", &read_end_read},
     OperationRow{"set_rlimit_memlock", &read_set_rlimit_memlock},
     OperationRow{"nop", &read_nop},
     OperationRow{"send_fd", &read_send_fd},
