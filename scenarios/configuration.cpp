@@ -1,5 +1,7 @@
 #include "scenarios/configuration.h"
 
+#include "scenarios/key_shape.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,7 +52,27 @@ std::optional<std::int64_t> knob_value(std::string_view text, const models::Knob
     return std::nullopt;
 }
 
+KeyShape shape_of(const models::Knob& knob) {
+    KeyShape shape = shape_of_type("boolean");
+    if (knob.type == models::KnobType::integer) {
+        shape = shape_of(IntegerRange{knob.min, knob.max, std::string(knob.unit)});
+    } else if (knob.type == models::KnobType::choice) {
+        shape = shape_of_choice(knob.choices());
+    }
+    shape.help = knob.help;
+    return shape;
+}
+
+void describe_knobs(const JsonNode& object, KeyObserver& observer) {
+    for (const models::Knob& knob : models::knob_table()) {
+        observer.asked(object, knob.name, shape_of(knob));
+    }
+}
+
 void read_knobs(const JsonNode& object, models::Design& design, Diagnostics& diagnostics) {
+    if (diagnostics.observer() != nullptr) {
+        describe_knobs(object, *diagnostics.observer());
+    }
     for (const JsonNode& node : object.children()) {
         const models::Knob* knob = models::find_knob(node.key());
         if (knob == nullptr) {
@@ -72,6 +94,7 @@ std::optional<models::Design> read_layer(const JsonNode& root, const DesignLoade
         reader.ignore(key); // known also where the base is in error and nothing more is read
     }
     models::Design design;
+    reader.describe("base", shape_of_type("string"));
     if (const JsonNode* base = reader.optional("base")) {
         const auto name = get_name(*base, diagnostics);
         if (depth >= max_bases) {
@@ -187,6 +210,7 @@ class TimingReader {
 
     void provenance(ObjectReader& reader, const std::string& of) {
         models::Cost entry;
+        reader.describe("provenance", shape_of_choice(provenance_names));
         if (const JsonNode* node = reader.optional("provenance")) {
             entry.provenance =
                 static_cast<models::Provenance>(get_choice(*node, provenance_names, diagnostics_).value_or(0));
@@ -248,6 +272,14 @@ void read_calibration(ObjectReader& reader, models::Machine& machine, Diagnostic
     calibration.finish();
 }
 
+void describe_costs(const JsonNode& object, KeyObserver& observer) {
+    for (const models::PrimitiveInfo& row : models::primitive_table()) {
+        KeyShape shape = shape_of_type("object");
+        shape.help = row.help;
+        observer.asked(object, row.name, shape);
+    }
+}
+
 void read_cost(const JsonNode& node, models::Machine& machine, Diagnostics& diagnostics) {
     const auto primitive = models::find_primitive(node.key());
     if (!primitive) {
@@ -269,6 +301,11 @@ void read_cost(const JsonNode& node, models::Machine& machine, Diagnostics& diag
     if (const auto cycles = reader.number("cycles", range)) {
         cost.millicycles =
             std::llround(*cycles * static_cast<double>(sim::millicycles_per_cycle));
+    }
+    if (reader.is_observed()) { // on either clock
+        reader.describe("cycles", shape_of(NumberRange{
+                                      0, models::cost_range(*primitive, true).max * measured_factor,
+                                      "cycles"}));
     }
     cost.source = reader.string_or("source", "");
     reader.finish();
@@ -344,6 +381,9 @@ std::optional<models::Machine> read_machine(const JsonNode& root, Diagnostics& d
     }
     read_calibration(reader, machine, diagnostics);
     if (const JsonNode* costs = reader.object("costs")) {
+        if (diagnostics.observer() != nullptr) {
+            describe_costs(*costs, *diagnostics.observer());
+        }
         for (const JsonNode& node : costs->children()) {
             read_cost(node, machine, diagnostics);
         }

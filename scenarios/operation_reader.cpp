@@ -1,6 +1,7 @@
 #include "scenarios/scenario_reader.h"
 
 #include "models/uring/file_table.h"
+#include "scenarios/key_shape.h"
 
 #include <algorithm>
 #include <array>
@@ -17,6 +18,17 @@ constexpr std::int64_t max_sq_entries = 32768;
 const IntegerRange& slot_range() {
     static const IntegerRange range{0, max_slots, "slots"};
     return range;
+}
+
+/// A number, or nothing where the key is absent; 0 after reporting.
+std::optional<std::uint32_t> optional_integer(ObjectReader& reader, const ValueReader& values,
+                                              std::string_view key, const IntegerRange& range) {
+    ValueReader::describe(reader, key, range);
+    const JsonNode* node = reader.optional(key);
+    if (node == nullptr) {
+        return std::nullopt;
+    }
+    return static_cast<std::uint32_t>(values.integer(*node, range).value_or(0));
 }
 
 Batch read_batch(ObjectReader& reader, const ValueReader& values) {
@@ -36,6 +48,11 @@ op::Via read_via(ObjectReader& reader, op::Via fallback) {
 
 std::optional<std::size_t> read_target(ObjectReader& reader, const ValueReader& values) {
     const JsonNode* node = reader.required("target");
+    if (reader.is_observed()) {
+        KeyShape shape = shape_of_type("string");
+        shape.types.emplace_back("null");
+        reader.describe("target", shape);
+    }
     if (node == nullptr || node->is_null()) {
         return std::nullopt; // null: a file descriptor that is no ring
     }
@@ -270,6 +287,12 @@ op::Any read_slab_cycle(ObjectReader& reader, const ValueReader& values) {
 
 /// "alloc", "sequential", or a slot number; `file_index` is the raw field of the SQE.
 void read_slot(ObjectReader& reader, const ValueReader& values, op::SendFd& result) {
+    const IntegerRange slots{0, max_u32 - 2, "slot", R"("alloc", "sequential" or a parameter)"};
+    const IntegerRange indexes{0, max_u32, "slot + 1"};
+    static constexpr std::array<std::string_view, 2> names{"alloc", "sequential"};
+    ValueReader::describe(reader, "slot", slots);
+    ValueReader::describe(reader, "slot", names);
+    ValueReader::describe(reader, "file_index", indexes);
     const JsonNode* slot = reader.optional("slot");
     const JsonNode* raw = reader.optional("file_index");
     if (slot != nullptr && raw != nullptr) {
@@ -280,7 +303,7 @@ void read_slot(ObjectReader& reader, const ValueReader& values, op::SendFd& resu
     if (raw != nullptr) {
         result.slot = op::Slot::file_index;
         result.file_index = static_cast<std::uint32_t>(
-            values.integer(*raw, {0, max_u32, "slot + 1"}).value_or(0));
+            values.integer(*raw, indexes).value_or(0));
         return;
     }
     result.slot = op::Slot::alloc;
@@ -293,8 +316,7 @@ void read_slot(ObjectReader& reader, const ValueReader& values, op::SendFd& resu
         result.file_index = 0;
         return;
     }
-    const IntegerRange range{0, max_u32 - 2, "slot", R"("alloc", "sequential" or a parameter)"};
-    if (const auto number = values.integer(*slot, range)) {
+    if (const auto number = values.integer(*slot, slots)) {
         result.slot = op::Slot::file_index;
         result.file_index = static_cast<std::uint32_t>(*number + 1);
     }
@@ -331,10 +353,7 @@ op::Any read_receive(ObjectReader& reader, const ValueReader& values) {
     op::Receive result{};
     result.ring = values.ring(reader, "ring");
     result.wait = values.integer_or(reader, "wait", {1, max_sq_entries, "messages"}, 1);
-    if (const JsonNode* count = reader.optional("count")) {
-        result.count = static_cast<std::uint32_t>(
-            values.integer(*count, {0, max_count, "messages"}).value_or(0));
-    }
+    result.count = optional_integer(reader, values, "count", {0, max_count, "messages"});
     result.latency = values.latency(reader);
     values.scenario().rings[result.ring].received = true;
     return result;
@@ -345,6 +364,7 @@ op::Any read_pace(ObjectReader& reader, const ValueReader& values) {
     constexpr std::int64_t hour_us = 3'600'000'000;
     constexpr std::int64_t default_loss_us = 48;
     op::Pace result{};
+    ValueReader::describe(reader, "rule", rules);
     if (const JsonNode* rule = reader.required("rule")) {
         result.rule = static_cast<op::Pace::Rule>(values.choice(*rule, rules).value_or(0));
     }
@@ -356,10 +376,7 @@ op::Any read_pace(ObjectReader& reader, const ValueReader& values) {
 op::Any read_submit(ObjectReader& reader, const ValueReader& values) {
     op::Submit result{};
     result.ring = values.ring(reader, "ring");
-    if (const JsonNode* wait = reader.optional("wait")) {
-        result.wait = static_cast<std::uint32_t>(
-            values.integer(*wait, {0, max_u32, "completions"}).value_or(0));
-    }
+    result.wait = optional_integer(reader, values, "wait", {0, max_u32, "completions"});
     result.expect = values.expect(reader);
     return result;
 }
@@ -367,14 +384,8 @@ op::Any read_submit(ObjectReader& reader, const ValueReader& values) {
 op::Any read_reap(ObjectReader& reader, const ValueReader& values) {
     op::Reap result{};
     result.ring = values.ring(reader, "ring");
-    if (const JsonNode* count = reader.optional("count")) {
-        result.count = static_cast<std::uint32_t>(
-            values.integer(*count, {0, max_u32, "completions"}).value_or(0));
-    }
-    if (const JsonNode* first = reader.optional("first_user_data")) {
-        result.first_user_data =
-            static_cast<std::uint64_t>(values.integer(*first, {0, max_count}).value_or(0));
-    }
+    result.count = optional_integer(reader, values, "count", {0, max_u32, "completions"});
+    result.first_user_data = optional_integer(reader, values, "first_user_data", {0, max_count});
     result.expect = values.expect(reader);
     return result;
 }

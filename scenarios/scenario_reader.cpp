@@ -1,6 +1,7 @@
 #include "scenarios/scenario_reader.h"
 
 #include "models/errno_names.h"
+#include "scenarios/key_shape.h"
 
 #include <fmt/format.h>
 
@@ -67,8 +68,32 @@ std::optional<std::int64_t> ValueReader::integer(const JsonNode& node,
     return found->value;
 }
 
+void ValueReader::describe(const ObjectReader& reader, std::string_view key,
+                           const IntegerRange& range) {
+    if (reader.is_observed()) {
+        KeyShape shape = shape_of(range);
+        shape.parameter = true;
+        reader.describe(key, shape);
+    }
+}
+
+void ValueReader::describe(const ObjectReader& reader, std::string_view key,
+                           std::span<const std::string_view> names) {
+    if (reader.is_observed()) {
+        KeyShape shape = shape_of_choice(names);
+        shape.parameter = true;
+        reader.describe(key, shape);
+    }
+}
+
 std::uint32_t ValueReader::integer_or(ObjectReader& reader, std::string_view key,
                                       const IntegerRange& range, std::int64_t fallback) const {
+    describe(reader, key, range);
+    if (reader.is_observed()) {
+        KeyShape shape;
+        shape.fallback = std::to_string(fallback);
+        reader.describe(key, shape);
+    }
     const JsonNode* node = reader.optional(key);
     const std::int64_t value =
         node != nullptr ? integer(*node, range).value_or(fallback) : fallback;
@@ -77,6 +102,7 @@ std::uint32_t ValueReader::integer_or(ObjectReader& reader, std::string_view key
 
 std::uint32_t ValueReader::required_integer(ObjectReader& reader, std::string_view key,
                                             const IntegerRange& range) const {
+    describe(reader, key, range);
     const JsonNode* node = reader.required(key);
     const std::int64_t value = node != nullptr ? integer(*node, range).value_or(range.min) : 0;
     return static_cast<std::uint32_t>(value);
@@ -118,6 +144,7 @@ std::optional<std::size_t> ValueReader::choice(const JsonNode& node,
 }
 
 std::optional<std::size_t> ValueReader::latency(ObjectReader& reader) const {
+    reader.describe("latency", shape_of_type("string"));
     if (reader.optional("latency") == nullptr) {
         return std::nullopt;
     }
@@ -136,12 +163,22 @@ std::string Parameter::text() const {
 }
 
 std::size_t ValueReader::ring(ObjectReader& reader, std::string_view key) const {
+    reader.describe(key, shape_of_type("string"));
     const JsonNode* node = reader.required(key);
     return node != nullptr ? ring_index(*node).value_or(0) : 0;
 }
 
 Expect ValueReader::expect(ObjectReader& reader) const {
     const JsonNode* node = reader.optional("expect");
+    std::vector<std::string_view> names{"ok", "any"};
+    const auto errors = models::errno_names();
+    names.insert(names.end(), errors.begin(), errors.end());
+    if (reader.is_observed()) {
+        KeyShape shape = shape_of_choice(names);
+        shape.types.emplace_back("integer");
+        shape.fallback = "\"ok\"";
+        reader.describe("expect", shape);
+    }
     if (node == nullptr) {
         return {};
     }
@@ -149,9 +186,6 @@ Expect ValueReader::expect(ObjectReader& reader) const {
         const auto value = get_integer(*node, {0, 0x7fffffff, "result"}, diagnostics_);
         return {Expect::Kind::value, static_cast<std::int32_t>(value.value_or(0))};
     }
-    std::vector<std::string_view> names{"ok", "any"};
-    const auto errors = models::errno_names();
-    names.insert(names.end(), errors.begin(), errors.end());
     const auto index = get_choice(*node, names, diagnostics_);
     if (!index || *index == 0) {
         return {};
@@ -258,6 +292,9 @@ class ProgramReader {
         const bool counted =
             amount != nullptr && amount->is_string() && amount->text() == "counted";
         const IntegerRange range{1, 1LL << 31, "operations", "\"counted\" or a parameter"};
+        static constexpr std::array<std::string_view, 1> counted_name{"counted"};
+        ValueReader::describe(reader, "operations", range);
+        ValueReader::describe(reader, "operations", counted_name);
         const auto operations = static_cast<std::uint64_t>(
             amount != nullptr && !counted ? values_.integer(*amount, range).value_or(1) : 1);
         const JsonNode* body = reader.array("do", 1);
@@ -297,10 +334,11 @@ class ProgramReader {
 /// The "max" of a parameter: a number, or "$name" of a parameter declared before it.
 std::int64_t read_maximum(ObjectReader& reader, const ValueReader& values, std::int64_t min) {
     const JsonNode* node = reader.optional("max");
+    const IntegerRange range{min, max_parameter, "", "an earlier parameter such as \"$slots\""};
+    ValueReader::describe(reader, "max", range);
     if (node == nullptr) {
         return max_parameter;
     }
-    const IntegerRange range{min, max_parameter, "", "an earlier parameter such as \"$slots\""};
     return values.integer(*node, range).value_or(max_parameter);
 }
 
@@ -316,8 +354,11 @@ void read_choices(const JsonNode& node, const ValueReader& values, Parameter& pa
     }
     names.assign(parameter.choices.begin(), parameter.choices.end());
     parameter.max = std::max<std::int64_t>(1, static_cast<std::int64_t>(names.size())) - 1;
-    parameter.default_value =
-        static_cast<std::int64_t>(reader.choice("default", names).value_or(0));
+    reader.describe("default", shape_of_type("string"));
+    if (const JsonNode* given = reader.required("default")) {
+        parameter.default_value =
+            static_cast<std::int64_t>(get_choice(*given, names, values.diagnostics()).value_or(0));
+    }
     reader.finish();
 }
 
@@ -413,6 +454,7 @@ void read_parameters(ObjectReader& reader, const ValueReader& values,
 void read_setup(const JsonNode& node, ObjectReader& ring, const ValueReader& values, models::RingParams& params) {
     static constexpr std::array<std::string_view, 3> modes{"plain", "single_issuer", "defer"};
     std::size_t mode = 0;
+    ValueReader::describe(ring, "mode", modes);
     if (const JsonNode* given = ring.optional("mode")) {
         mode = values.choice(*given, modes).value_or(0);
     }

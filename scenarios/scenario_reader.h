@@ -25,6 +25,13 @@ class ValueReader {
     std::uint32_t required_integer(ObjectReader& reader, std::string_view key,
                                    const IntegerRange& range) const;
 
+    /// Says to who observes the reading that `key` takes such a number, or a parameter.
+    static void describe(const ObjectReader& reader, std::string_view key,
+                         const IntegerRange& range);
+    /// The same for one of `names`, or a parameter that has choices.
+    static void describe(const ObjectReader& reader, std::string_view key,
+                         std::span<const std::string_view> names);
+
     /// The index of a declared ring; 0 after reporting.
     std::size_t ring(ObjectReader& reader, std::string_view key) const;
     std::optional<std::size_t> ring_index(const JsonNode& node) const;

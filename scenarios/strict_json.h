@@ -50,6 +50,9 @@ struct Diagnostic {
     std::string to_string() const;
 };
 
+class KeyObserver;
+struct KeyShape;
+
 /// The errors found so far, of one or several files and of the command line.
 class Diagnostics {
   public:
@@ -73,8 +76,13 @@ class Diagnostics {
     /// sorted(), one a line, each ended by a newline; empty if there are none.
     std::string to_string() const;
 
+    /// From now on readers that report here tell the observer what they ask for.
+    void observe(KeyObserver* observer) { observer_ = observer; }
+    KeyObserver* observer() const { return observer_; }
+
   private:
     std::vector<Diagnostic> all_;
+    KeyObserver* observer_ = nullptr;
 };
 
 enum class JsonType { null, boolean, number, string, array, object };
@@ -258,7 +266,10 @@ class ObjectReader {
     /// The member, or null.
     const JsonNode* optional(std::string_view key);
     /// Allows the key without reading it ("$schema").
-    void ignore(std::string_view key) { allow(key); }
+    void ignore(std::string_view key);
+    /// For keys whose values are read by other means than this reader's: what is taken there.
+    void describe(std::string_view key, const KeyShape& shape) const;
+    bool is_observed() const { return diagnostics_.observer() != nullptr; }
 
     // Required members: nothing if absent or wrong, which has then been reported.
     std::optional<std::int64_t> integer(std::string_view key, const IntegerRange& range);
@@ -292,6 +303,10 @@ class ObjectReader {
 
   private:
     void allow(std::string_view key);
+    template <class Allowed>
+    void note_required(std::string_view key, const Allowed& allowed) const;
+    template <class Value, class Allowed>
+    void note_fallback(std::string_view key, const Value& fallback, const Allowed& allowed) const;
     void report_unknown(const JsonNode& member);
 
     const JsonNode& node_;

@@ -26,7 +26,10 @@ constexpr std::array table{
             &calibrate_command},
     Command{"check", "parse and validate files without running anything", &check_command},
     Command{"list", "name scenarios, designs, machines, knobs, primitives ...", &list_command},
-    Command{"explain", "say what a knob, primitive, counter or policy is", &explain_command},
+    Command{"explain", "say what a knob, primitive, counter, policy or operation is",
+            &explain_command},
+    Command{"schema", "print the JSON schema of scenarios, designs, machines ...",
+            &schema_command},
 };
 
 std::string overview() {

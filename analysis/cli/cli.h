@@ -34,6 +34,7 @@ int list_command(const Invocation& invocation);
 int validate_command(const Invocation& invocation);
 int calibrate_command(const Invocation& invocation);
 int explain_command(const Invocation& invocation);
+int schema_command(const Invocation& invocation);
 
 /// One row of the table that declares the sub-commands.
 struct Command {

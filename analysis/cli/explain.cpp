@@ -3,6 +3,7 @@
 #include "analysis/export/numbers.h"
 #include "analysis/export/table.h"
 #include "analysis/library.h"
+#include "analysis/schema/schema.h"
 #include "models/counters.h"
 #include "models/design.h"
 #include "models/machine.h"
@@ -10,6 +11,7 @@
 #include "models/uring/node_cache.h"
 #include "scenarios/configuration.h"
 #include "scenarios/did_you_mean.h"
+#include "scenarios/scenario_reader.h"
 
 #include <fmt/format.h>
 
@@ -100,6 +102,26 @@ std::string explain_policy(const std::string& name) {
     return "";
 }
 
+std::string explain_operation(const std::string& name) {
+    const auto keys = operation_keys(name);
+    if (!keys) {
+        return "";
+    }
+    std::size_t width = label_width;
+    for (const RecordedKey& key : *keys) {
+        width = std::max(width, key.name.size() + 2);
+    }
+    std::string text = fmt::format("{}: an operation of scenarios; its keys:\n", name);
+    for (const RecordedKey& key : *keys) {
+        if (key.name != "op" && key.name != "comment") {
+            text += wrapped(fmt::format("  {:<{}}{}", key.name, width, shape_text(key.shape)),
+                            width + 2) +
+                    '\n';
+        }
+    }
+    return text;
+}
+
 std::vector<std::string> all_names() {
     std::vector<std::string> names;
     for (const models::Knob& row : models::knob_table()) {
@@ -114,13 +136,16 @@ std::vector<std::string> all_names() {
     for (const models::NodeCachePolicy& row : models::node_cache_policies()) {
         names.emplace_back(row.name);
     }
+    for (const std::string_view name : scenarios::operation_names()) {
+        names.emplace_back(name);
+    }
     return names;
 }
 
 std::string unknown_name(const std::string& name) {
     std::string message = fmt::format(
-        "there is no knob, primitive, counter or policy \"{}\"; `uringsim list knobs` and so on "
-        "name all",
+        "there is no knob, primitive, counter, policy or operation \"{}\"; `uringsim list knobs` and "
+        "so on name all",
         name);
     const std::vector<std::string> names = all_names();
     if (const auto near = scenarios::did_you_mean(name, names)) {
@@ -143,8 +168,8 @@ std::optional<models::Machine> read_machine(const Options& options,
 
 int explain_command(const Invocation& invocation) {
     Options options("explain",
-                    "Says what a knob, a primitive, a counter or a policy is: type, unit, range, "
-                    "default, source.",
+                    "Says what a knob, a primitive, a counter, a policy or an operation of scenarios "
+                    "is: type, unit, range, default, source.",
                     "NAME");
     options.value("machine", "M", "machine, by name or path: says what a primitive costs on it");
     add_data_option(options);
@@ -156,7 +181,8 @@ int explain_command(const Invocation& invocation) {
     const std::string name = options.arguments().front();
     std::string text; // a name may be several things: page_alloc is a primitive and a counter
     for (const std::string& part : {explain_knob(name), explain_primitive(name, machine),
-                                    explain_counter(name), explain_policy(name)}) {
+                                    explain_counter(name), explain_policy(name),
+                                    explain_operation(name)}) {
         text += (text.empty() || part.empty() ? "" : "\n") + part;
     }
     if (text.empty()) {

@@ -2,6 +2,7 @@
 #include "analysis/cli/options.h"
 #include "analysis/export/table.h"
 #include "analysis/library.h"
+#include "analysis/schema/schema.h"
 #include "models/counters.h"
 #include "models/design.h"
 #include "models/primitives.h"
@@ -86,7 +87,13 @@ std::vector<Entry> list_policies(const Library& /*library*/, Diagnostics& /*diag
 std::vector<Entry> list_operations(const Library& /*library*/, Diagnostics& /*diagnostics*/) {
     std::vector<Entry> entries;
     for (const std::string_view name : scenarios::operation_names()) {
-        entries.push_back({std::string(name), ""});
+        std::string keys;
+        for (const RecordedKey& key : operation_keys(name).value_or(RecordedKeys{})) {
+            if (key.name != "op" && key.name != "comment") {
+                keys += fmt::format("{}{}", keys.empty() ? "" : ", ", key.name);
+            }
+        }
+        entries.push_back({std::string(name), keys});
     }
     return entries;
 }

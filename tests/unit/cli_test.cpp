@@ -99,7 +99,7 @@ TEST_CASE("help and version go to standard output") {
 TEST_CASE("an unknown command or option is refused, with the nearest") {
     check_refused(call({"rnu", "first-fill"}),
                   "uringsim: there is no command \"rnu\"; the commands are run, compare, native, "
-                  "validate, calibrate, check, list, explain; did you mean \"run\"?");
+                  "validate, calibrate, check, list, explain, schema; did you mean \"run\"?");
     check_refused(call({"run", "first-fill", "--desing", "x"}),
                   "uringsim run: there is no option \"--desing\"; did you mean \"--design\"?");
     check_refused(call({"list", "knobs", "--seed", "1"}),
@@ -358,7 +358,7 @@ TEST_CASE("explain says what a name is") {
     CHECK(on_machine.find("\n  on i7-12700kf at 3600 MHz\n    cost    ") != std::string::npos);
     CHECK(on_machine.find("\n    known   ") != std::string::npos);
     check_refused(call({"explain", "node_aloc"}),
-                  "command line: NAME: there is no knob, primitive, counter or policy "
+                  "command line: NAME: there is no knob, primitive, counter, policy or operation "
                   "\"node_aloc\"; `uringsim list knobs` and so on name all; did you mean "
                   "\"node_alloc\"?");
 }
