@@ -103,6 +103,19 @@ bool wrong_for_all(const Diagnostics& diagnostics, std::size_t from) {
     return false;
 }
 
+/// The knobs to set on each design: once, or once for each value of the one that varies.
+std::vector<scenarios::KnobOverrides> knobs_of(const RunRequest& request) {
+    if (!request.vary) {
+        return {request.knobs};
+    }
+    std::vector<scenarios::KnobOverrides> all;
+    for (const std::string& value : request.vary->values) {
+        all.push_back(request.knobs);
+        all.back().emplace_back(request.vary->knob, value);
+    }
+    return all;
+}
+
 std::vector<EffectiveDesign> read_designs(const Library& library, const RunRequest& request,
                                           const scenarios::Scenario& scenario,
                                           const JsonNode& scenario_node, Diagnostics& diagnostics) {
@@ -125,11 +138,17 @@ std::vector<EffectiveDesign> read_designs(const Library& library, const RunReque
             diagnostics.add_option(option, fmt::format("\"{}\" given twice", design->name));
             continue;
         }
-        designs.push_back({*std::move(design), {}});
-        if (set_is_good) {
-            const std::size_t before = diagnostics.size();
-            apply_overrides(designs.back(), request.knobs, diagnostics);
-            set_is_good = !wrong_for_all(diagnostics, before);
+        for (const auto& knobs : knobs_of(request)) {
+            designs.push_back({*design, {}});
+            if (request.vary) {
+                designs.back().design.name +=
+                    fmt::format(" {}={}", request.vary->knob, knobs.back().second);
+            }
+            if (set_is_good) {
+                const std::size_t before = diagnostics.size();
+                apply_overrides(designs.back(), knobs, diagnostics);
+                set_is_good = !wrong_for_all(diagnostics, before);
+            }
         }
     }
     return designs;

@@ -104,31 +104,28 @@ op::Any read_unregister_files(ObjectReader& reader, const ValueReader& values) {
 
 /// "alloc" or a slot.
 std::uint32_t read_update_offset(ObjectReader& reader, const ValueReader& values) {
+    const IntegerRange range{0, max_u32, "slot", R"("alloc" or a parameter)"};
+    static constexpr std::array<std::string_view, 1> names{"alloc"};
+    ValueReader::describe(reader, "offset", range);
+    ValueReader::describe(reader, "offset", names);
     const JsonNode* offset = reader.optional("offset");
     if (offset == nullptr) {
         return 0;
     }
-    if (offset->is_string() && offset->text() == "alloc") {
+    if (offset->is_string() && offset->text() == names[0]) {
         return models::file_index_alloc;
     }
-    const IntegerRange range{0, max_u32, "slot", R"("alloc" or a parameter)"};
     return static_cast<std::uint32_t>(values.integer(*offset, range).value_or(0));
 }
 
 /// The slots that the kernel is to pick.
 void read_first_slot(ObjectReader& reader, const ValueReader& values, op::UpdateFiles& result) {
-    const JsonNode* first = reader.optional("first_slot");
-    if (first == nullptr) {
-        return;
-    }
-    if (!result.alloc()) {
-        first->report_key("the kernel picks no slots here; that needs \"offset\": \"alloc\" and "
-                          "\"via\": \"request\"",
-                          values.diagnostics());
-        return;
-    }
-    if (const auto slot = values.integer(*first, slot_range())) {
-        result.first_slot = static_cast<std::uint32_t>(*slot);
+    result.first_slot = optional_integer(reader, values, "first_slot", slot_range());
+    if (result.first_slot && !result.alloc()) {
+        reader.optional("first_slot")
+            ->report_key("the kernel picks no slots here; that needs \"offset\": \"alloc\" and "
+                         "\"via\": \"request\"",
+                         values.diagnostics());
     }
 }
 
