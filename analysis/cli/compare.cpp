@@ -59,11 +59,16 @@ std::optional<KnobVariation> read_variation(const Options& options,
     return variation;
 }
 
-std::vector<Run> execute_all(const PreparedRuns& prepared) {
+std::vector<Run> execute_all(const PreparedRuns& prepared,
+                             const std::optional<KnobVariation>& vary) {
     std::vector<Run> runs;
     for (const EffectiveDesign& design : prepared.designs) {
         try {
             runs.push_back(execute(prepared, design));
+            // What varies is in the design's name; what is left was set for all.
+            std::erase_if(runs.back().changed_knobs, [&vary](const scenarios::Setting& knob) {
+                return vary && knob.name == vary->knob;
+            });
         } catch (const scenarios::RunError& error) {
             throw scenarios::RunError(
                 fmt::format("design {}: {}", design.design.name, error.what()));
@@ -107,7 +112,7 @@ int compare_command(const Invocation& invocation) {
     }
     try {
         const Comparison comparison =
-            compare(execute_all(*prepared), baseline, prepared->published);
+            compare(execute_all(*prepared, request.vary), baseline, prepared->published);
         return writer->write(writer->exporter().to_string(comparison), invocation);
     } catch (const scenarios::RunError& error) {
         invocation.err << "uringsim: the run stopped: " << error.what() << '\n';

@@ -326,11 +326,8 @@ bool same_nodes(const Comparison& comparison) {
 
 /// What one node costs with all its parts, and what the nodes that lived at once came to.
 Section compared_nodes(const Comparison& comparison) {
-    Table table({{"design", Align::left},
-                 {"a node, bytes"},
-                 {"nodes at most"},
-                 {"together"},
-                 {"of that percpu"}});
+    Table table(
+        {{"design", Align::left}, {"node, bytes"}, {"nodes at most"}, {"together"}, {"percpu"}});
     for (const Run& run : comparison.runs) {
         const scenarios::MemoryResult& memory = run.result.memory;
         table.add_row({shortened(run.result.design, max_name_width),
