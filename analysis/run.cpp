@@ -33,13 +33,16 @@ std::optional<JsonNode> load_named(const Library& library, FileKind kind,
 /// Sets the user's knobs. A conflict is a matter of one design, so it names it; anything else is
 /// wrong for all designs and said once, by the first.
 void apply_overrides(EffectiveDesign& effective, const scenarios::KnobOverrides& overrides,
-                     Diagnostics& diagnostics) {
+                     const std::optional<KnobVariation>& vary, Diagnostics& diagnostics) {
     const models::Design named = effective.design;
     Diagnostics found;
     scenarios::apply_knobs(effective.design, overrides, found);
     for (scenarios::Diagnostic diagnostic : found.all()) {
         if (diagnostic.pointer == "--set") {
             diagnostic.message = fmt::format("on design {}: {}", named.name, diagnostic.message);
+        }
+        if (vary && diagnostic.pointer == "--set " + vary->knob) {
+            diagnostic.pointer = "--vary " + vary->knob;
         }
         diagnostics.add(std::move(diagnostic));
     }
@@ -96,7 +99,8 @@ void check_cpus(const JsonNode& root, const std::optional<scenarios::Scenario>& 
 
 bool wrong_for_all(const Diagnostics& diagnostics, std::size_t from) {
     for (std::size_t i = from; i < diagnostics.size(); ++i) {
-        if (diagnostics.all()[i].pointer.starts_with("--set ")) {
+        const std::string& pointer = diagnostics.all()[i].pointer;
+        if (pointer.starts_with("--set ") || pointer.starts_with("--vary ")) {
             return true;
         }
     }
@@ -146,7 +150,7 @@ std::vector<EffectiveDesign> read_designs(const Library& library, const RunReque
             }
             if (set_is_good) {
                 const std::size_t before = diagnostics.size();
-                apply_overrides(designs.back(), knobs, diagnostics);
+                apply_overrides(designs.back(), knobs, request.vary, diagnostics);
                 set_is_good = !wrong_for_all(diagnostics, before);
             }
         }
