@@ -170,8 +170,11 @@ models::UserBuffer read_buffer(ObjectReader& reader, const ValueReader& values) 
     buffer.present = !reader.boolean_or("empty", false);
     buffer.bytes = values.integer_or(reader, "bytes", {0, max_bytes, "bytes"}, 4096);
     buffer.offset = values.integer_or(reader, "page_offset", {0, max_offset, "bytes"}, 0);
-    buffer.pages =
-        static_cast<models::UserBuffer::Pages>(reader.choice_or("pages", pages_names, 0));
+    ValueReader::describe(reader, "pages", pages_names);
+    if (const JsonNode* pages = reader.optional("pages")) {
+        buffer.pages = static_cast<models::UserBuffer::Pages>(
+            values.choice(*pages, pages_names).value_or(0));
+    }
     buffer.tag = static_cast<std::uint64_t>(
         reader.integer_or("tag", {0, std::numeric_limits<std::int64_t>::max()}, 0));
     return buffer;

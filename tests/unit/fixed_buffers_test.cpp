@@ -1,13 +1,13 @@
 // Requests that use registered buffers, tables that are cloned in part, and FILES_UPDATE that picks
 // its slots: what each kernel generation says, by hand from its sources.
 
-#include "support.h"
-
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <string>
 #include <vector>
+
+#include "support.h"
 
 using namespace uringsim;
 using scenarios::Result;
@@ -112,7 +112,8 @@ TEST_CASE("a buffer that a request uses stays pinned when its slot is rewritten,
     }
 }
 
-TEST_CASE("ordered reclaim holds buffers as it holds files: up to 6.12 a read keeps all that go after it") {
+TEST_CASE("ordered reclaim holds buffers as it holds files: up to 6.12 a read keeps all that go "
+          "after it") {
     for (const std::string& design : generations) {
         CAPTURE(design);
         program(design, fmt::format(R"(
@@ -208,7 +209,8 @@ TEST_CASE("clone: ranges and their errors, from 6.13 on") {
           "expect": "-EBUSY" })");
 }
 
-TEST_CASE("clone with DST_REPLACE: what lies before dst_off stays, what lies after the range goes") {
+TEST_CASE(
+    "clone with DST_REPLACE: what lies before dst_off stays, what lies after the range goes") {
     program("linux-6.18", R"(
         { "op": "create_ring", "ring": "other" },
         { "op": "register_buffers", "ring": "ring", "count": 2, "bytes": 8192 },
@@ -262,7 +264,8 @@ TEST_CASE("clone without memory for a node leaves the table as it was") {
         { "op": "read_fixed", "ring": "other", "expect": 4096 })");
 }
 
-TEST_CASE("FILES_UPDATE with IORING_FILE_INDEX_ALLOC: free slots, -ENFILE when full, -ENXIO, -EBADF") {
+TEST_CASE(
+    "FILES_UPDATE with IORING_FILE_INDEX_ALLOC: free slots, -ENFILE when full, -ENXIO, -EBADF") {
     for (const std::string& design : generations) {
         CAPTURE(design);
         program(design, R"(
