@@ -193,11 +193,6 @@ constexpr std::array<PrimitiveInfo, primitive_count> table{{
     {P::unpin_page, "unpin_page", 40, 10, 300, "unpin_user_folio", assumed},
     {P::memlock_account, "memlock_account", 40, 10, 200, "charge pages to RLIMIT_MEMLOCK: atomics",
      assumed},
-    {P::buffer_import, "buffer_import", 25, 8, 120,
-     "io_import_fixed: check the range and point the iterator at its segment", assumed},
-    {P::read_issue, "read_issue", 150, 40, 800,
-     "io_read: preparation, read_iter and its return, without the file's own work and the data",
-     assumed},
     {P::preempt_disable, "preempt_disable", 4, 1, 20, "preemption off and on again", pair_source},
     {P::irq_disable, "irq_disable", 14, 4, 120, "interrupts off and on again (cli, sti)",
      pair_source},
@@ -307,6 +302,11 @@ constexpr std::array<PrimitiveInfo, primitive_count> table{{
      "io_msg_add_overflow: fill in and append, without the memory", assumed},
     {P::msg_local_work, "msg_local_work", 60, 15, 400,
      "io_msg_data_remote and its local work, without the memory and the CQE", assumed},
+    {P::buffer_import, "buffer_import", 25, 8, 120,
+     "io_import_fixed: check the range and point the iterator at its segment", assumed},
+    {P::read_issue, "read_issue", 150, 40, 800,
+     "io_read: preparation, read_iter and its return, without the file's own work and the data",
+     assumed},
 }};
 
 } // namespace

@@ -112,8 +112,6 @@ enum class Primitive : std::uint16_t {
     pin_tail_page,
     unpin_page,
     memlock_account,
-    buffer_import,
-    read_issue,
     // request designs of 2020
     preempt_disable,
     irq_disable,
@@ -171,6 +169,9 @@ enum class Primitive : std::uint16_t {
     msg_task_work,
     msg_overflow_add,
     msg_local_work,
+    // requests that use registered buffers; last, so that fingerprints of older runs stand
+    buffer_import,
+    read_issue,
     count_
 };
 
