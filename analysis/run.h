@@ -31,8 +31,8 @@ struct RunRequest {
     std::optional<std::string> machine;
     scenarios::ParameterOverrides parameters;
     scenarios::KnobOverrides knobs; ///< for every design
-    std::optional<KnobVariation> vary;
     std::optional<std::uint64_t> seed;
+    std::optional<KnobVariation> vary = std::nullopt;
 };
 
 /// A design of a run, with the knobs that the user changed on it.
