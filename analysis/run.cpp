@@ -33,13 +33,16 @@ std::optional<JsonNode> load_named(const Library& library, FileKind kind,
 /// Sets the user's knobs. A conflict is a matter of one design, so it names it; anything else is
 /// wrong for all designs and said once, by the first.
 void apply_overrides(EffectiveDesign& effective, const scenarios::KnobOverrides& overrides,
-                     Diagnostics& diagnostics) {
+                     const std::optional<KnobVariation>& vary, Diagnostics& diagnostics) {
     const models::Design named = effective.design;
     Diagnostics found;
     scenarios::apply_knobs(effective.design, overrides, found);
     for (scenarios::Diagnostic diagnostic : found.all()) {
         if (diagnostic.pointer == "--set") {
             diagnostic.message = fmt::format("on design {}: {}", named.name, diagnostic.message);
+        }
+        if (vary && diagnostic.pointer == "--set " + vary->knob) {
+            diagnostic.pointer = "--vary " + vary->knob;
         }
         diagnostics.add(std::move(diagnostic));
     }
@@ -96,11 +99,25 @@ void check_cpus(const JsonNode& root, const std::optional<scenarios::Scenario>& 
 
 bool wrong_for_all(const Diagnostics& diagnostics, std::size_t from) {
     for (std::size_t i = from; i < diagnostics.size(); ++i) {
-        if (diagnostics.all()[i].pointer.starts_with("--set ")) {
+        const std::string& pointer = diagnostics.all()[i].pointer;
+        if (pointer.starts_with("--set ") || pointer.starts_with("--vary ")) {
             return true;
         }
     }
     return false;
+}
+
+/// The knobs to set on each design: once, or once for each value of the one that varies.
+std::vector<scenarios::KnobOverrides> knobs_of(const RunRequest& request) {
+    if (!request.vary) {
+        return {request.knobs};
+    }
+    std::vector<scenarios::KnobOverrides> all;
+    for (const std::string& value : request.vary->values) {
+        all.push_back(request.knobs);
+        all.back().emplace_back(request.vary->knob, value);
+    }
+    return all;
 }
 
 std::vector<EffectiveDesign> read_designs(const Library& library, const RunRequest& request,
@@ -125,11 +142,17 @@ std::vector<EffectiveDesign> read_designs(const Library& library, const RunReque
             diagnostics.add_option(option, fmt::format("\"{}\" given twice", design->name));
             continue;
         }
-        designs.push_back({*std::move(design), {}});
-        if (set_is_good) {
-            const std::size_t before = diagnostics.size();
-            apply_overrides(designs.back(), request.knobs, diagnostics);
-            set_is_good = !wrong_for_all(diagnostics, before);
+        for (const auto& knobs : knobs_of(request)) {
+            designs.push_back({*design, {}});
+            if (request.vary) {
+                designs.back().design.name +=
+                    fmt::format(" {}={}", request.vary->knob, knobs.back().second);
+            }
+            if (set_is_good) {
+                const std::size_t before = diagnostics.size();
+                apply_overrides(designs.back(), knobs, request.vary, diagnostics);
+                set_is_good = !wrong_for_all(diagnostics, before);
+            }
         }
     }
     return designs;

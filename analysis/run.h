@@ -16,6 +16,13 @@
 
 namespace uringsim::analysis {
 
+/// A knob that takes several values in turn; each makes a design of its own of every design asked
+/// for.
+struct KnobVariation {
+    std::string knob;
+    std::vector<std::string> values;
+};
+
 /// What a user asks for: a scenario, and what shall differ from what it says.
 struct RunRequest {
     std::string scenario;                   ///< a shipped name or a path
@@ -25,6 +32,7 @@ struct RunRequest {
     scenarios::ParameterOverrides parameters;
     scenarios::KnobOverrides knobs; ///< for every design
     std::optional<std::uint64_t> seed;
+    std::optional<KnobVariation> vary = std::nullopt;
 };
 
 /// A design of a run, with the knobs that the user changed on it.

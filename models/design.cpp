@@ -133,7 +133,7 @@ constexpr Knob choice(std::string_view name, Choices (*choices)(), std::string_v
             choices, &get_member<member>, &set_member<member>};
 }
 
-const std::array<Knob, 58> table{{
+const std::array<Knob, 60> table{{
     choice<&Design::node_lifetime>(
         "node.lifetime", &lifetime_choices,
         "per_ring: installs take no node; removals queue on the ring's current node and are "
@@ -248,6 +248,15 @@ const std::array<Knob, 58> table{{
     boolean<&Design::buffer_clone>("buffers.clone",
                                    "a ring can take over the registered buffers of another",
                                    "IORING_REGISTER_CLONE_BUFFERS, 6.12+"),
+    boolean<&Design::buffer_clone_ranges>(
+        "buffers.clone_ranges",
+        "that call knows src_off, dst_off, nr and IORING_REGISTER_DST_REPLACE; off: -EINVAL for them",
+        "io_clone_buffers, 6.13+"),
+    boolean<&Design::buffer_import_at_issue>(
+        "buffers.import_at_issue",
+        "a request looks its fixed buffer up when it is issued; off: when it is prepared, where an "
+        "error ends the submission",
+        "io_prep_rw_fixed up to 6.14, io_init_rw_fixed from 6.15 on"),
     {"request.policy", KnobType::choice, "", 0, 0,
      "where requests come from and where they go; models/uring/request_registry.cpp",
      "io_alloc_req and __io_free_req; the thread of May 2020 on an io_kiocb cache",
@@ -478,6 +487,9 @@ std::vector<std::string> conflicts(const Design& design) {
                         " knows no node_cache.refill_batch: it must be 1");
     }
     add_switched_conflicts(design, lines);
+    if (design.buffer_clone_ranges && !design.buffer_clone) {
+        lines.emplace_back("buffers.clone_ranges needs buffers.clone");
+    }
     if (design.request_slab_order >= 0 && design.request_merge) {
         lines.emplace_back("request.slab_order needs request.merge false: a cache with an order of "
                            "its own is never merged");

@@ -95,6 +95,8 @@ struct Design {
     bool buffer_imu_cache = true;
     bool buffer_coalesce = true;
     bool buffer_clone = true;
+    bool buffer_clone_ranges = true;
+    bool buffer_import_at_issue = true;
     std::string request_policy = "free_list";
     RequestCompletion request_completion = RequestCompletion::batched;
     RequestRefcount request_refcount = RequestRefcount::none;

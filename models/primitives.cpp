@@ -307,6 +307,11 @@ constexpr std::array<PrimitiveInfo, primitive_count> table{{
      "freelist loads no longer overlaps with other work. Only on machines with reorder_entries",
      "figures of 2015 at 3 to 30 objects; a load from L1 takes 4 - 5 cycles, one forwarded from a "
      "store as many again"},
+    {P::buffer_import, "buffer_import", 25, 8, 120,
+     "io_import_fixed: check the range and point the iterator at its segment", assumed},
+    {P::read_issue, "read_issue", 150, 40, 800,
+     "io_read: preparation, read_iter and its return, without the file's own work and the data",
+     assumed},
 }};
 
 } // namespace

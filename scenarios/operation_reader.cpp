@@ -102,12 +102,39 @@ op::Any read_unregister_files(ObjectReader& reader, const ValueReader& values) {
     return op::UnregisterFiles{values.ring(reader, "ring"), values.expect(reader)};
 }
 
+/// "alloc" or a slot.
+std::uint32_t read_update_offset(ObjectReader& reader, const ValueReader& values) {
+    const IntegerRange range{0, max_u32, "slot", R"("alloc" or a parameter)"};
+    static constexpr std::array<std::string_view, 1> names{"alloc"};
+    ValueReader::describe(reader, "offset", range);
+    ValueReader::describe(reader, "offset", names);
+    const JsonNode* offset = reader.optional("offset");
+    if (offset == nullptr) {
+        return 0;
+    }
+    if (offset->is_string() && offset->text() == names[0]) {
+        return models::file_index_alloc;
+    }
+    return static_cast<std::uint32_t>(values.integer(*offset, range).value_or(0));
+}
+
+/// The slots that the kernel is to pick.
+void read_first_slot(ObjectReader& reader, const ValueReader& values, op::UpdateFiles& result) {
+    result.first_slot = optional_integer(reader, values, "first_slot", slot_range());
+    if (result.first_slot && !result.alloc()) {
+        reader.optional("first_slot")
+            ->report_key("the kernel picks no slots here; that needs \"offset\": \"alloc\" and "
+                         "\"via\": \"request\"",
+                         values.diagnostics());
+    }
+}
+
 op::Any read_update_files(ObjectReader& reader, const ValueReader& values) {
     static constexpr std::array<std::string_view, 5> with_names{"file", "none", "skip", "bad_fd",
                                                                 "ring_file"};
     op::UpdateFiles result{};
     result.ring = values.ring(reader, "ring");
-    result.offset = values.integer_or(reader, "offset", {0, max_u32, "slots"}, 0);
+    result.offset = read_update_offset(reader, values);
     result.count = values.integer_or(reader, "count", {1, max_slots, "slots"}, 1);
     result.entries = values.integer_or(reader, "entries", {1, max_slots, "slots"}, 1);
     result.batch = values.integer_or(reader, "batch", {1, max_sq_entries, "requests"}, 1);
@@ -121,6 +148,7 @@ op::Any read_update_files(ObjectReader& reader, const ValueReader& values) {
                         "has no place for them",
                         values.diagnostics());
     }
+    read_first_slot(reader, values, result);
     result.expect = values.expect(reader);
     return result;
 }
@@ -142,8 +170,11 @@ models::UserBuffer read_buffer(ObjectReader& reader, const ValueReader& values) 
     buffer.present = !reader.boolean_or("empty", false);
     buffer.bytes = values.integer_or(reader, "bytes", {0, max_bytes, "bytes"}, 4096);
     buffer.offset = values.integer_or(reader, "page_offset", {0, max_offset, "bytes"}, 0);
-    buffer.pages =
-        static_cast<models::UserBuffer::Pages>(reader.choice_or("pages", pages_names, 0));
+    ValueReader::describe(reader, "pages", pages_names);
+    if (const JsonNode* pages = reader.optional("pages")) {
+        buffer.pages = static_cast<models::UserBuffer::Pages>(
+            values.choice(*pages, pages_names).value_or(0));
+    }
     buffer.tag = static_cast<std::uint64_t>(
         reader.integer_or("tag", {0, std::numeric_limits<std::int64_t>::max()}, 0));
     return buffer;
@@ -181,8 +212,30 @@ op::Any read_clone_buffers(ObjectReader& reader, const ValueReader& values) {
     op::CloneBuffers result{};
     result.ring = values.ring(reader, "ring");
     result.from = values.ring(reader, "from");
+    result.range.src_off = values.integer_or(reader, "src_off", {0, max_u32, "buffers"}, 0);
+    result.range.dst_off = values.integer_or(reader, "dst_off", {0, max_u32, "buffers"}, 0);
+    result.range.nr = values.integer_or(reader, "nr", {0, max_u32, "buffers"}, 0);
+    result.range.dst_replace = reader.boolean_or("dst_replace", false);
     result.expect = values.expect(reader);
     return result;
+}
+
+op::Any read_read_fixed(ObjectReader& reader, const ValueReader& values) {
+    constexpr std::int64_t max_buffer = 65535; // sqe->buf_index has 16 bits
+    constexpr std::int64_t max_bytes = 0x7fffffff;
+    op::ReadFixed result{};
+    result.ring = values.ring(reader, "ring");
+    result.batch = read_batch(reader, values);
+    result.buffer = values.integer_or(reader, "buffer", {0, max_buffer, "slot"}, 0);
+    result.bytes = values.integer_or(reader, "bytes", {0, max_bytes, "bytes"}, 4096);
+    result.offset = values.integer_or(reader, "offset", {0, max_u32, "bytes"}, 0);
+    result.pending = reader.boolean_or("pending", false);
+    result.expect = values.expect(reader);
+    return result;
+}
+
+op::Any read_end_read(ObjectReader& reader, const ValueReader& values) {
+    return op::EndRead{values.ring(reader, "ring")};
 }
 
 op::Any read_set_rlimit_memlock(ObjectReader& reader, const ValueReader& values) {
@@ -416,6 +469,8 @@ constexpr std::array operations{
     OperationRow{"update_buffers", &read_update_buffers},
     OperationRow{"unregister_buffers", &read_unregister_buffers},
     OperationRow{"clone_buffers", &read_clone_buffers},
+    OperationRow{"read_fixed", &read_read_fixed},
+    OperationRow{"end_read", &read_end_read},
     OperationRow{"set_rlimit_memlock", &read_set_rlimit_memlock},
     OperationRow{"nop", &read_nop},
     OperationRow{"send_fd", &read_send_fd},

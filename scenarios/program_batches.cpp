@@ -173,6 +173,21 @@ sim::Step ProgramTask::run(const op::Nop& op, sim::Cpu& cpu) {
                        });
 }
 
+sim::Step ProgramTask::run(const op::ReadFixed& op, sim::Cpu& cpu) {
+    Batch batch = op.batch;
+    batch.reap = batch.reap && !op.pending; // nothing comes before EndRead
+    return run_batches(cpu, op.ring, std::nullopt, batch, op.expect,
+                       [&](models::Sqe& sqe, std::uint32_t) {
+                           sqe.opcode = models::Opcode::read_fixed;
+                           sqe.buffer = op.buffer;
+                           sqe.buffer_offset = op.offset;
+                           sqe.len = op.bytes;
+                           if (op.pending) {
+                               sqe.completes = models::Completes::event;
+                           }
+                       });
+}
+
 sim::Step ProgramTask::run(const op::SendFd& op, sim::Cpu& cpu) {
     return run_batches(cpu, op.ring, op.target, op.batch, op.expect, [&](models::Sqe& sqe, std::uint32_t i) {
         sqe.opcode = models::Opcode::msg_ring_send_fd;
@@ -198,11 +213,25 @@ sim::Step ProgramTask::run(const op::SendData& op, sim::Cpu& cpu) {
 sim::Step ProgramTask::run(const op::UpdateFiles& op, sim::Cpu& cpu) {
     if (stage_ == Stage::idle && done_ == 0) {
         spans_.clear();
+        allocated_.clear();
         for (std::uint32_t at = 0; at < op.count; at += op.entries) {
-            spans_.push_back({op.offset + at, std::min(op.entries, op.count - at)});
+            const std::uint32_t offset = op.alloc() ? op.offset : op.offset + at;
+            spans_.push_back({offset, std::min(op.entries, op.count - at)});
         }
     }
+    if (stage_ == Stage::idle && done_ == spans_.size()) {
+        check_slots(op);
+    }
     return run_spans(cpu, op.ring, op.via, op.batch, op.with, op.tag, op.expect);
+}
+
+void ProgramTask::check_slots(const op::UpdateFiles& op) const {
+    std::uint32_t wanted = op.first_slot.value_or(0);
+    for (const std::uint32_t slot : allocated_) {
+        if (op.first_slot && slot != wanted++) {
+            fail(fmt::format("the update picked slot {}, expected {}", slot, wanted - 1));
+        }
+    }
 }
 
 sim::Step ProgramTask::run(const op::RemoveFiles& op, sim::Cpu& cpu) {
@@ -222,6 +251,7 @@ sim::Step ProgramTask::run_spans(sim::Cpu& cpu, std::size_t index, op::Via via, 
                                sqe.opcode = models::Opcode::files_update;
                                sqe.offset = spans_[i].offset;
                                sqe.updates = &entries_for(spans_[i], with, tag, own);
+                               sqe.allocated = &allocated_;
                            });
     }
     if (done_ == count) {

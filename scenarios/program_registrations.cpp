@@ -93,8 +93,15 @@ sim::Step ProgramTask::run(const op::UnregisterBuffers& op, sim::Cpu& cpu) {
 
 sim::Step ProgramTask::run(const op::CloneBuffers& op, sim::Cpu& cpu) {
     const int result =
-        models::register_clone_buffers(cpu, run_.kernel, ring(op.ring), ring(op.from));
+        models::register_clone_buffers(cpu, run_.kernel, ring(op.ring), ring(op.from), op.range);
     check(cpu, result, op.expect, "clone_buffers");
+    return advance();
+}
+
+sim::Step ProgramTask::run(const op::EndRead& op, sim::Cpu& cpu) {
+    if (!ring(op.ring).end_read(cpu)) {
+        fail(fmt::format("no READ_FIXED is pending on ring \"{}\"", ring(op.ring).name()));
+    }
     return advance();
 }
 

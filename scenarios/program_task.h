@@ -107,6 +107,8 @@ class ProgramTask final : public sim::Task {
     sim::Step run(const op::UpdateBuffers& op, sim::Cpu& cpu);
     sim::Step run(const op::UnregisterBuffers& op, sim::Cpu& cpu);
     sim::Step run(const op::CloneBuffers& op, sim::Cpu& cpu);
+    sim::Step run(const op::ReadFixed& op, sim::Cpu& cpu);
+    sim::Step run(const op::EndRead& op, sim::Cpu& cpu);
     sim::Step run(const op::SetRlimitMemlock& op, sim::Cpu& cpu);
     sim::Step run(const op::Nop& op, sim::Cpu& cpu);
     sim::Step run(const op::SendFd& op, sim::Cpu& cpu);
@@ -156,6 +158,8 @@ class ProgramTask final : public sim::Task {
 
     sim::Step run_spans(sim::Cpu& cpu, std::size_t ring, op::Via via, std::uint32_t batch,
                         op::With with, std::uint64_t tag, const Expect& expect);
+    /// Stops the run where the kernel picked other slots than the operation says.
+    void check_slots(const op::UpdateFiles& op) const;
     const std::vector<models::FileUpdate>& entries_for(const Span& span, op::With with,
                                                        std::uint64_t tag, models::Ring& ring);
     /// Stops the run where an update did fewer slots than it was asked for.
@@ -214,6 +218,7 @@ class ProgramTask final : public sim::Task {
     bool interrupted_ = false;
     std::uint64_t turn_ = 0; ///< whose turn it is among the targets of a send
     std::vector<Span> spans_;
+    std::vector<std::uint32_t> allocated_; ///< slots that the kernel picked for an update
     std::vector<models::Object*> objects_; ///< of a slab_cycle
     std::vector<sim::Line> object_lines_;  ///< the memory of that array
     std::vector<std::vector<models::FileUpdate>> entries_; ///< by number of slots

@@ -62,7 +62,8 @@ enum class With : std::uint8_t { file, none, skip, bad_fd, ring_file };
 enum class Via : std::uint8_t { request, call };
 
 /// FILES_UPDATE over `count` slots from `offset` on, `batch.size` requests an enter of
-/// `entries` slots each, or by register calls of `entries` slots.
+/// `entries` slots each, or by register calls of `entries` slots. With an offset of
+/// file_index_alloc, requests let the kernel pick the slots.
 struct UpdateFiles {
     std::size_t ring;
     std::uint32_t offset;
@@ -72,7 +73,11 @@ struct UpdateFiles {
     With with;
     Via via;
     std::uint64_t tag;
+    std::optional<std::uint32_t> first_slot; ///< the kernel picks this one and those after it
     Expect expect;
+
+    /// The kernel picks the slots.
+    bool alloc() const { return via == Via::request && offset == models::file_index_alloc; }
 };
 /// Removes every installed file, a contiguous span of slots at a time.
 struct RemoveFiles { std::size_t ring; Via via; Expect expect; };
@@ -91,7 +96,24 @@ struct UpdateBuffers {
     Expect expect;
 };
 struct UnregisterBuffers { std::size_t ring; Expect expect; };
-struct CloneBuffers { std::size_t ring; std::size_t from; Expect expect; };
+struct CloneBuffers {
+    std::size_t ring;
+    std::size_t from;
+    models::BufferTable::CloneRange range;
+    Expect expect;
+};
+/// READ_FIXED of `bytes` bytes into a buffer, from `offset` in it on. `pending`: there is nothing to
+/// read yet, so the requests stay in flight until EndRead.
+struct ReadFixed {
+    std::size_t ring;
+    Batch batch;
+    std::uint32_t buffer;
+    std::uint32_t bytes;
+    std::uint32_t offset;
+    bool pending;
+    Expect expect;
+};
+struct EndRead { std::size_t ring; };
 struct SetRlimitMemlock { std::uint64_t bytes; };
 /// `later_every`: one request in so many ends by `completes`, the others at once.
 struct Nop {
@@ -233,7 +255,7 @@ using Any = std::variant<CreateRing, EnableRing, CloseRing, RegisterFiles, Regis
                          SetRlimitMemlock, FailAlloc, Shrink, CpuHotplug, SlabCycle,
                          SlabResidents, Assert,
                          Snapshot, RepeatBegin, RepeatEnd, PhaseBegin, PhaseEnd, Receive, Pace,
-                         LoopBegin, LoopEnd>;
+                         LoopBegin, LoopEnd, ReadFixed, EndRead>;
 
 } // namespace op
 

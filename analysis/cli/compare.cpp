@@ -36,11 +36,39 @@ std::size_t find_baseline(const std::optional<std::string>& wanted,
     return 0;
 }
 
-std::vector<Run> execute_all(const PreparedRuns& prepared) {
+/// --vary KNOB=V1,V2,...
+std::optional<KnobVariation> read_variation(const Options& options,
+                                            scenarios::Diagnostics& diagnostics) {
+    const auto text = options.get("vary");
+    if (!text) {
+        return std::nullopt;
+    }
+    const std::size_t equals = text->find('=');
+    if (equals == std::string::npos || equals == 0) {
+        diagnostics.add_option("--vary",
+                               fmt::format("must be knob=value,value; got \"{}\"", *text));
+        return std::nullopt;
+    }
+    KnobVariation variation{text->substr(0, equals),
+                            read_list(text->substr(equals + 1), "--vary", diagnostics)};
+    std::vector<std::string> sorted = variation.values;
+    std::ranges::sort(sorted);
+    if (std::ranges::adjacent_find(sorted) != sorted.end()) {
+        diagnostics.add_option("--vary", fmt::format("a value twice in \"{}\"", *text));
+    }
+    return variation;
+}
+
+std::vector<Run> execute_all(const PreparedRuns& prepared,
+                             const std::optional<KnobVariation>& vary) {
     std::vector<Run> runs;
     for (const EffectiveDesign& design : prepared.designs) {
         try {
             runs.push_back(execute(prepared, design));
+            // What varies is in the design's name; what is left was set for all.
+            std::erase_if(runs.back().changed_knobs, [&vary](const scenarios::Setting& knob) {
+                return vary && knob.name == vary->knob;
+            });
         } catch (const scenarios::RunError& error) {
             throw scenarios::RunError(
                 fmt::format("design {}: {}", design.design.name, error.what()));
@@ -57,7 +85,8 @@ int compare_command(const Invocation& invocation) {
                     "from the baseline, and which mechanisms account for the difference.",
                     "SCENARIO");
     options.value("designs", "A,B,C", "designs, by name or path")
-        .value("baseline", "A", "the one of them to compare with; without it the first");
+        .value("baseline", "A", "the one of them to compare with; without it the first")
+        .value("vary", "KNOB=V1,V2", "each design once with each of these values of a knob");
     add_run_options(options);
     if (!options.parse(invocation.args, invocation.out)) {
         return exit_status::done;
@@ -69,8 +98,11 @@ int compare_command(const Invocation& invocation) {
     RunRequest request = read_request(options, diagnostics);
     request.design_option = "--designs";
     request.designs = read_list(*options.get("designs"), "--designs", diagnostics);
+    request.vary = read_variation(options, diagnostics);
+    // Of the designs that a variation makes of the baseline, the first.
     const std::size_t baseline =
-        find_baseline(options.get("baseline"), request.designs, diagnostics);
+        find_baseline(options.get("baseline"), request.designs, diagnostics) *
+        (request.vary ? request.vary->values.size() : 1);
     const auto writer = ResultWriter::open(options, diagnostics);
     const auto library = Library::open(options.get("data"), diagnostics);
     const auto prepared = library ? prepare(*library, request, diagnostics) : std::nullopt;
@@ -80,7 +112,7 @@ int compare_command(const Invocation& invocation) {
     }
     try {
         const Comparison comparison =
-            compare(execute_all(*prepared), baseline, prepared->published);
+            compare(execute_all(*prepared, request.vary), baseline, prepared->published);
         return writer->write(writer->exporter().to_string(comparison), invocation);
     } catch (const scenarios::RunError& error) {
         invocation.err << "uringsim: the run stopped: " << error.what() << '\n';

@@ -317,6 +317,27 @@ Section compared_memory(const Comparison& comparison) {
     return {"memory retained, at most during the run", std::move(table), {}};
 }
 
+bool same_nodes(const Comparison& comparison) {
+    const std::uint64_t bytes = comparison.baseline_run().result.memory.node_footprint_bytes;
+    return std::ranges::all_of(comparison.runs, [bytes](const Run& run) {
+        return run.result.memory.node_footprint_bytes == bytes;
+    });
+}
+
+/// What one node costs with all its parts, and what the nodes that lived at once came to.
+Section compared_nodes(const Comparison& comparison) {
+    Table table(
+        {{"design", Align::left}, {"node, bytes"}, {"nodes at most"}, {"together"}, {"percpu"}});
+    for (const Run& run : comparison.runs) {
+        const scenarios::MemoryResult& memory = run.result.memory;
+        table.add_row({shortened(run.result.design, max_name_width),
+                       fmt::format("{}", memory.node_footprint_bytes),
+                       fmt::format("{}", memory.nodes_live_peak),
+                       bytes_text(memory.live_bytes_peak), bytes_text(memory.percpu_bytes_peak)});
+    }
+    return {"memory of rsrc nodes, with put items and percpu counters", std::move(table), {}};
+}
+
 /// A counter of a phase, an operation; "-" where there were none.
 std::string per_operation(const Result& result, const std::string& phase, const char* counter) {
     const PhaseResult* found = result.find_phase(phase);
@@ -416,6 +437,9 @@ Document describe(const Comparison& comparison) {
         document.sections.push_back(compared_latency(results));
     }
     document.sections.push_back(compared_memory(comparison));
+    if (!same_nodes(comparison)) {
+        document.sections.push_back(compared_nodes(comparison));
+    }
     const bool requests = std::ranges::any_of(
         comparison.runs, [](const Run& run) { return requests_move(run.result); });
     for (const PhaseResult& phase : baseline.result.phases) {

@@ -111,7 +111,8 @@ std::vector<Primitive> native_free_costs() {
             P::fixed_file_install, P::fixed_file_remove, P::slub_alloc_fast,
             P::slub_alloc_slow,    P::slub_get_partial,  P::slub_new_slab,
             P::slub_free_slow,     P::alloc_cache_push,  P::register_files_call,
-            P::zero_line,          P::rsrc_removal_queue, P::alloc_cache_pop};
+            P::zero_line,          P::rsrc_removal_queue, P::alloc_cache_pop,
+            P::file_get};
 }
 
 models::Machine host_machine() {

@@ -80,6 +80,10 @@ std::vector<Case> standard_cases(bool instructions) {
     for (const char* size : {"2", "8"}) {
         list.add("update-files", {{"slots", "768"}, {"batch", size}, {"entries", size}}, true);
     }
+    // Updates that replace a file: nodes come from the cache and go back to it.
+    for (const char* batch : {"2", "64"}) {
+        list.add("rsrc-update", {{"slots", "192"}, {"batch", batch}, {"warmup", "20"}}, true);
+    }
     for (const char* batch : {"2", "8"}) {
         list.add("messages", {{"slots", "768"}, {"batch", batch}}, true);
     }
@@ -101,6 +105,10 @@ std::vector<Case> standard_cases(bool instructions) {
     }
     list.add("update-files", {{"batch", "1"}, {"entries", "1"}});
     list.add("update-files", {{"batch", "32"}, {"entries", "16"}});
+    for (const char* batch : {"1", "8", "32"}) {
+        list.add("rsrc-update", {{"batch", batch}, {"warmup", "20"}});
+    }
+    list.add("rsrc-update", {{"slots", "1024"}, {"warmup", "20"}});
     list.add("messages", {{"batch", "1"}});
     list.add("messages", {{"batch", "32"}});
     return list.take();

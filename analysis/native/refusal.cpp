@@ -19,6 +19,9 @@ std::optional<std::string> why(const op::UpdateFiles& op) {
     if (op.via == op::Via::request && op.tag != 0) {
         return "gives a tag to an update by request, which has no field for one";
     }
+    if (op.alloc()) {
+        return "lets FILES_UPDATE pick the slots, which the native backend does not follow";
+    }
     return std::nullopt;
 }
 

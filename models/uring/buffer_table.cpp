@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
+#include <utility>
 
 namespace uringsim::models {
 
@@ -83,7 +85,7 @@ MappedBuffer* BufferTable::pin(sim::Cpu& cpu, const UserBuffer& buffer) {
         cpu.charge(id(Primitive::pin_huge_page), static_cast<std::uint32_t>(folios));
         cpu.charge(id(Primitive::pin_tail_page), static_cast<std::uint32_t>(pages));
         // Whether a huge page is accounted already is looked up among all that is registered.
-        cpu.charge(id(Primitive::table_walk_slot), static_cast<std::uint32_t>(folios) * installed_);
+        cpu.charge(id(Primitive::table_walk_slot), static_cast<std::uint32_t>(folios) * table_.installed);
     } else {
         cpu.charge(id(Primitive::pin_page), static_cast<std::uint32_t>(pages));
     }
@@ -97,6 +99,7 @@ MappedBuffer* BufferTable::pin(sim::Cpu& cpu, const UserBuffer& buffer) {
     } else {
         mapped = &pinned_.take();
         mapped->references_ = 1;
+        mapped->bytes_ = buffer.bytes;
         mapped->bvecs_ = bvecs;
         mapped->accounted_pages_ = accounted;
         pinned_.accounted_pages_ += accounted;
@@ -154,23 +157,25 @@ int BufferTable::alloc_slots(sim::Cpu& cpu, std::uint32_t count) {
     if (const int error = lifetime_.table_registered(cpu); error < 0) {
         return error;
     }
-    slot_array_ = memory_.alloc(cpu, count * slot_bytes, {.account = true, .zero = true});
+    table_.slot_array = memory_.alloc(cpu, count * slot_bytes, {.account = true, .zero = true});
     if (design_.file_table_tags) {
-        tag_array_ = memory_.alloc(cpu, count * slot_bytes, {.account = true, .zero = true});
+        table_.tag_array = memory_.alloc(cpu, count * slot_bytes, {.account = true, .zero = true});
     }
-    slots_.assign(count, RsrcSlot{});
-    installed_ = 0;
+    table_.slots.assign(count, RsrcSlot{});
     return 0;
 }
 
-void BufferTable::free_slots(sim::Cpu& cpu) {
+BufferTable::Table BufferTable::take_table() {
+    return std::exchange(table_, Table{});
+}
+
+void BufferTable::free_table(sim::Cpu& cpu, Table& table) {
     lifetime_.table_unregistered(cpu);
-    memory_.free(cpu, slot_array_);
-    if (tag_array_) {
-        memory_.free(cpu, tag_array_);
+    memory_.free(cpu, table.slot_array);
+    if (table.tag_array) {
+        memory_.free(cpu, table.tag_array);
     }
-    slots_.clear();
-    installed_ = 0;
+    table = Table{};
 }
 
 int BufferTable::register_buffers(sim::Cpu& cpu, std::span<const UserBuffer> buffers) {
@@ -186,15 +191,15 @@ int BufferTable::register_buffers(sim::Cpu& cpu, std::span<const UserBuffer> buf
         return error;
     }
     for (std::size_t i = 0; i < buffers.size(); ++i) {
-        if (const int error = map(cpu, buffers[i], slots_[i]); error < 0) {
-            for (RsrcSlot& slot : slots_) {
+        if (const int error = map(cpu, buffers[i], table_.slots[i]); error < 0) {
+            for (RsrcSlot& slot : table_.slots) {
                 slot.tag = 0; // a table that never came to be says nothing
             }
             unregister(cpu);
             return error;
         }
-        installed_ += slots_[i].resource != nullptr ? 1 : 0;
-        cpu.touch(slot_array_.line_at(i * slot_bytes));
+        table_.installed += table_.slots[i].resource != nullptr ? 1 : 0;
+        cpu.touch(table_.slot_array.line_at(i * slot_bytes));
     }
     return 0;
 }
@@ -229,8 +234,8 @@ int BufferTable::replace(sim::Cpu& cpu, std::uint32_t index, const UserBuffer& b
     if (const int error = map(cpu, buffer, fresh); error < 0) {
         return error;
     }
-    RsrcSlot& slot = slots_[index];
-    cpu.touch(slot_array_.line_at(index * slot_bytes));
+    RsrcSlot& slot = table_.slots[index];
+    cpu.touch(table_.slot_array.line_at(index * slot_bytes));
     if (slot.resource != nullptr) {
         if (const int error = lifetime_.release(cpu, slot); error < 0) {
             if (fresh.resource != nullptr) {
@@ -238,46 +243,109 @@ int BufferTable::replace(sim::Cpu& cpu, std::uint32_t index, const UserBuffer& b
             }
             return error;
         }
-        --installed_;
+        --table_.installed;
         cpu.count(id(Counter::buffers_removed));
     }
-    installed_ += fresh.resource != nullptr ? 1 : 0;
+    table_.installed += fresh.resource != nullptr ? 1 : 0;
     slot = fresh;
     return 0;
 }
 
-int BufferTable::clone(sim::Cpu& cpu, BufferTable& source) {
-    const sim::MechanismScope scope(cpu, id(Mechanism::buffers));
-    cpu.charge(id(Primitive::buffers_register_call));
+// --- Clones ---
+
+/// What io_clone_buffers says of the range before it allocates anything. Sets nr where it is 0.
+int BufferTable::check_clone(const BufferTable& source, CloneRange& range) const {
+    const bool ranged = range.src_off != 0 || range.dst_off != 0 || range.nr != 0;
     if (!design_.buffer_clone) {
         return -EINVAL;
     }
-    if (registered()) {
+    if (registered() && !(range.dst_replace && design_.buffer_clone_ranges)) {
         return -EBUSY;
+    }
+    if (!design_.buffer_clone_ranges && (ranged || range.dst_replace)) {
+        return -EINVAL;
+    }
+    if ((range.nr == 0 && ranged) || range.nr > source.size()) {
+        return -EINVAL;
+    }
+    if (range.nr == 0) {
+        range.nr = source.size();
+    }
+    const std::uint64_t end = std::uint64_t{range.dst_off} + range.nr;
+    if (end > std::numeric_limits<std::uint32_t>::max()) {
+        return -EOVERFLOW;
+    }
+    return end > most_buffers ? -EINVAL : 0;
+}
+
+int BufferTable::clone(sim::Cpu& cpu, BufferTable& source, const CloneRange& wanted) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::buffers));
+    cpu.charge(id(Primitive::buffers_register_call));
+    CloneRange range = wanted;
+    if (const int error = check_clone(source, range); error < 0) {
+        return error;
     }
     if (!source.registered()) {
         return -ENXIO;
     }
-    if (const int error = alloc_slots(cpu, source.size()); error < 0) {
-        return error;
+    if (std::uint64_t{range.src_off} + range.nr > source.size()) {
+        return -EOVERFLOW;
     }
-    for (std::uint32_t i = 0; i < source.size(); ++i) {
-        if (source.slots_[i].resource == nullptr) {
+    const std::uint32_t slots = std::max(range.dst_off + range.nr, size());
+    Table old = take_table();
+    int error = alloc_slots(cpu, slots);
+    if (error == 0) {
+        error = copy_slots(cpu, &source == this ? old.slots : source.table_.slots, range);
+        if (error < 0) {
+            unregister(cpu);
+        }
+    }
+    if (error < 0) {
+        table_ = std::move(old);
+    } else if (!old.slots.empty()) {
+        keep_slots(cpu, std::min<std::size_t>(range.dst_off, old.slots.size()), old.slots);
+        drop_slots(cpu, old.slots);
+        free_table(cpu, old);
+    }
+    return error;
+}
+
+/// Fills the table from dst_off on. The node of each slot is the table's own.
+int BufferTable::copy_slots(sim::Cpu& cpu, const std::vector<RsrcSlot>& source,
+                            const CloneRange& range) {
+    for (std::uint32_t i = 0; i < range.nr; ++i) {
+        const RsrcSlot& from = source[range.src_off + i];
+        if (from.resource == nullptr) {
             continue;
         }
         Object* node = nullptr;
         if (const int error = lifetime_.prepare(cpu, node); error < 0) {
-            unregister(cpu);
             return error;
         }
-        auto& mapped = static_cast<MappedBuffer&>(*source.slots_[i].resource);
+        auto& mapped = static_cast<MappedBuffer&>(*from.resource);
         ++mapped.references_;
         cpu.charge(id(Primitive::file_get)); // refcount_inc
-        slots_[i] = RsrcSlot{&mapped, node, 0};
-        ++installed_;
+        table_.slots[range.dst_off + i] = RsrcSlot{&mapped, node, 0};
+        ++table_.installed;
         cpu.count(id(Counter::buffers_registered));
     }
     return 0;
+}
+
+/// The first slots of the table that is replaced stay, with their nodes and tags. For a moment both
+/// tables hold them.
+void BufferTable::keep_slots(sim::Cpu& cpu, std::size_t count, std::vector<RsrcSlot>& old) {
+    for (std::size_t i = 0; i < count; ++i) {
+        if (old[i].resource == nullptr) {
+            continue;
+        }
+        if (old[i].node != nullptr) {
+            cpu.touch(old[i].node->line());
+        }
+        cpu.charge(id(Primitive::node_put));
+        table_.slots[i] = std::exchange(old[i], RsrcSlot{});
+        ++table_.installed;
+    }
 }
 
 int BufferTable::unregister(sim::Cpu& cpu) {
@@ -285,15 +353,37 @@ int BufferTable::unregister(sim::Cpu& cpu) {
         return -ENXIO;
     }
     const sim::MechanismScope scope(cpu, id(Mechanism::buffers));
-    for (std::size_t i = slots_.size(); i-- > 0;) {
+    drop_slots(cpu, table_.slots);
+    free_table(cpu, table_);
+    return 0;
+}
+
+/// io_rsrc_data_free: from the last slot to the first.
+void BufferTable::drop_slots(sim::Cpu& cpu, std::vector<RsrcSlot>& slots) {
+    for (std::size_t i = slots.size(); i-- > 0;) {
         cpu.charge(id(Primitive::table_walk_slot));
-        if (slots_[i].resource != nullptr) {
-            lifetime_.drop(cpu, slots_[i]);
+        if (slots[i].resource != nullptr) {
+            lifetime_.drop(cpu, slots[i]);
             cpu.count(id(Counter::buffers_removed));
         }
     }
-    free_slots(cpu);
-    return 0;
+}
+
+// --- Requests ---
+
+int BufferTable::use(sim::Cpu& cpu, std::uint32_t index, std::uint64_t offset, std::uint64_t bytes,
+                     Object*& node) {
+    if (index >= size()) {
+        return -EFAULT;
+    }
+    cpu.touch(table_.slot_array.line_at(index * slot_bytes));
+    RsrcSlot& slot = table_.slots[index];
+    if (slot.resource == nullptr) {
+        return -EFAULT;
+    }
+    node = lifetime_.get(cpu, slot);
+    cpu.charge(id(Primitive::buffer_import));
+    return offset + bytes > static_cast<MappedBuffer&>(*slot.resource).bytes_ ? -EFAULT : 0;
 }
 
 void BufferTable::drain_cache(sim::Cpu& cpu) {

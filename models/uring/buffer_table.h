@@ -45,6 +45,7 @@ class MappedBuffer final : public RsrcResource {
     PinnedMemory& pinned_;
     std::uint32_t references_ = 0;
     std::uint64_t accounted_pages_ = 0;
+    std::uint64_t bytes_ = 0;
     std::uint32_t bvecs_ = 0;       ///< one a page, or one a huge page where those are coalesced
     IoAllocCache* cache_ = nullptr; ///< of the ring that registered it, while that lives
     Object* object_ = nullptr;      ///< of the imu cache's size, or
@@ -99,9 +100,9 @@ class BufferTable {
         , pinned_(pinned)
         , imu_cache_(imu_cache) {}
 
-    bool registered() const { return !slots_.empty(); }
-    std::uint32_t size() const { return static_cast<std::uint32_t>(slots_.size()); }
-    std::uint32_t installed() const { return installed_; }
+    bool registered() const { return !table_.slots.empty(); }
+    std::uint32_t size() const { return static_cast<std::uint32_t>(table_.slots.size()); }
+    std::uint32_t installed() const { return table_.installed; }
 
     /// Registers a table. -EBUSY: there is one; -EINVAL: none or more than 1 << 14 buffers;
     /// -EFAULT: an empty or over-long buffer (1 GiB); -ENOMEM: over RLIMIT_MEMLOCK, or no memory.
@@ -113,10 +114,30 @@ class BufferTable {
     /// before the old one is touched.
     int update(sim::Cpu& cpu, std::uint32_t offset, std::span<const UserBuffer> buffers);
 
-    /// IORING_REGISTER_CLONE_BUFFERS: a table that shares the buffers of another ring.
-    /// -EINVAL: this kernel has no such call (before 6.12); -EBUSY: there is a table; -ENXIO: the
-    /// other ring has none.
-    int clone(sim::Cpu& cpu, BufferTable& source);
+    /// Which buffers of the other ring a clone takes over: struct io_uring_clone_buffers.
+    struct CloneRange {
+        std::uint32_t src_off = 0;
+        std::uint32_t dst_off = 0;
+        std::uint32_t nr = 0;     ///< 0: all of them
+        bool dst_replace = false; ///< IORING_REGISTER_DST_REPLACE
+    };
+
+    /// IORING_REGISTER_CLONE_BUFFERS: a table that shares the buffers of another ring, or of this one.
+    /// With dst_replace, what the old table has before dst_off stays; what it has after the copied
+    /// range does not.
+    ///
+    /// -EBUSY: there is a table, and no dst_replace; -EINVAL: this kernel has no such call (before
+    /// 6.12) or no ranges (6.12), an offset without a number, more than the other ring has, or a
+    /// table of more than 1 << 14; -EOVERFLOW: dst_off + nr wraps, or src_off + nr is beyond the
+    /// other ring's table; -ENXIO: the other ring has none; -ENOMEM: no node. An error leaves the
+    /// table as it was.
+    int clone(sim::Cpu& cpu, BufferTable& source, const CloneRange& range);
+
+    /// A request starts to use `bytes` bytes of a buffer from `offset` on. On success and for a bad
+    /// range, with a reference on its node in `node`. 0, or -EFAULT: the slot is empty or off the
+    /// table, or the range is not inside the buffer.
+    int use(sim::Cpu& cpu, std::uint32_t index, std::uint64_t offset, std::uint64_t bytes,
+            Object*& node);
 
     /// What must come to rest before unregister().
     sim::WaitQueue* quiesce(sim::Cpu& cpu) { return lifetime_.quiesce(cpu); }
@@ -128,23 +149,33 @@ class BufferTable {
     void drain_cache(sim::Cpu& cpu);
 
   private:
+    /// struct io_rsrc_data.
+    struct Table {
+        std::vector<RsrcSlot> slots;
+        Allocation slot_array;
+        Allocation tag_array;
+        std::uint32_t installed = 0;
+    };
+
     static int validate(const UserBuffer& buffer);
     int map(sim::Cpu& cpu, const UserBuffer& buffer, RsrcSlot& slot);
     MappedBuffer* pin(sim::Cpu& cpu, const UserBuffer& buffer);
     void allocate(sim::Cpu& cpu, MappedBuffer& mapped);
     int replace(sim::Cpu& cpu, std::uint32_t index, const UserBuffer& buffer);
     int alloc_slots(sim::Cpu& cpu, std::uint32_t count);
-    void free_slots(sim::Cpu& cpu);
+    Table take_table();
+    void free_table(sim::Cpu& cpu, Table& table);
+    void drop_slots(sim::Cpu& cpu, std::vector<RsrcSlot>& slots);
+    int check_clone(const BufferTable& source, CloneRange& range) const;
+    int copy_slots(sim::Cpu& cpu, const std::vector<RsrcSlot>& source, const CloneRange& range);
+    void keep_slots(sim::Cpu& cpu, std::size_t count, std::vector<RsrcSlot>& old);
 
     const Design& design_;
     Kmalloc& memory_;
     RsrcLifetime& lifetime_;
     PinnedMemory& pinned_;
     IoAllocCache& imu_cache_;
-    std::vector<RsrcSlot> slots_;
-    Allocation slot_array_;
-    Allocation tag_array_;
-    std::uint32_t installed_ = 0;
+    Table table_;
 };
 
 } // namespace uringsim::models

@@ -320,6 +320,34 @@ int FileTable::update_one(sim::Cpu& cpu, std::uint32_t slot, const FileUpdate& e
     return 0;
 }
 
+int FileTable::update_alloc(sim::Cpu& cpu, std::span<const FileUpdate> entries,
+                            std::vector<std::uint32_t>* slots) {
+    const sim::MechanismScope scope(cpu, id(Mechanism::file_table));
+    cpu.charge(id(Primitive::files_update_call));
+    if (!registered()) {
+        return -ENXIO;
+    }
+    int done = 0;
+    for (const FileUpdate& entry : entries) {
+        int slot = -EBADF; // -1 and -2 are no files here
+        if (entry.kind == FileUpdate::Kind::install) {
+            entry.file->get(cpu);
+            slot = fixed_fd_install(cpu, *entry.file, file_index_alloc);
+            if (slot < 0) {
+                entry.file->put(cpu);
+            }
+        }
+        if (slot < 0) {
+            return done > 0 ? done : slot;
+        }
+        if (slots != nullptr) {
+            slots->push_back(static_cast<std::uint32_t>(slot));
+        }
+        ++done;
+    }
+    return done;
+}
+
 int FileTable::remove(sim::Cpu& cpu, std::uint32_t slot) {
     const sim::MechanismScope scope(cpu, id(Mechanism::file_table));
     cpu.charge(id(Primitive::fixed_file_remove));

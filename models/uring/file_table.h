@@ -75,6 +75,13 @@ class FileTable {
     /// file; -EBADF: a bad fd or a ring's; -ENOMEM: no node. A failing slot is empty already.
     int update(sim::Cpu& cpu, std::uint32_t offset, std::span<const FileUpdate> entries);
 
+    /// io_files_update_with_index_alloc: FILES_UPDATE with file_index_alloc for its offset. Each
+    /// file goes into a free slot, whose number is appended to `slots` (copy_to_user; nullptr: nobody
+    /// looks). Returns the entries done, or the error where that is 0.
+    /// -ENXIO: no table; -EBADF: no file, or a ring's; -ENFILE: no free slot; -ENOMEM: no node.
+    int update_alloc(sim::Cpu& cpu, std::span<const FileUpdate> entries,
+                     std::vector<std::uint32_t>* slots);
+
     /// io_fixed_fd_remove (direct close). -ENXIO, -EINVAL, or -EBADF for an empty slot.
     int remove(sim::Cpu& cpu, std::uint32_t slot);
 

@@ -19,14 +19,16 @@ enum class Opcode : std::uint8_t {
     msg_ring_data,
     msg_ring_send_fd,
     files_update,
-    poll_add ///< on a fixed file; pending until the scenario ends it
+    poll_add, ///< on a fixed file; pending until the scenario ends it
+    read_fixed ///< IORING_OP_READ_FIXED: into a registered buffer
 };
 
 /// How an operation ends.
 enum class Completes : std::uint8_t {
     at_once,   ///< while it is submitted
     interrupt, ///< later, by an interrupt on the submitter's CPU
-    worker     ///< punted to an io-wq worker on another CPU
+    worker,    ///< punted to an io-wq worker on another CPU
+    event      ///< READ_FIXED: once there is something to read, which the scenario says
 };
 
 /// struct io_uring_sqe, as far as the modelled opcodes read it.
@@ -40,13 +42,18 @@ struct Sqe {
     std::uint32_t file_slot = 0;   ///< source slot of SEND_FD, or the fixed file
     std::uint32_t file_index = 0;  ///< destination of SEND_FD: slot + 1, or file_index_alloc
     std::uint32_t delay_us = 0;    ///< NOP that ends by an interrupt: when, after its submission
-    std::uint32_t len = 0;         ///< DATA: what the target's CQE carries
+    std::uint32_t len = 0; ///< DATA: what the target's CQE carries; READ_FIXED: bytes
     std::uint32_t flags = 0;       ///< MSG_RING flags that the kernel does not know
-    std::uint32_t offset = 0;      ///< FILES_UPDATE: first slot
+    std::uint32_t offset = 0;        ///< FILES_UPDATE: first slot, or file_index_alloc
+    std::uint32_t buffer = 0;        ///< READ_FIXED: slot of the table of buffers
+    std::uint64_t buffer_offset = 0; ///< READ_FIXED: bytes from the start of the buffer
     std::uint64_t user_data = 0;
     std::uint64_t target_user_data = 0;
     Ring* target = nullptr;
     const std::vector<FileUpdate>* updates = nullptr; ///< FILES_UPDATE: what goes where
+    /// FILES_UPDATE with file_index_alloc: where the slots that it took are written, one after the
+    /// other; nullptr: nobody looks.
+    std::vector<std::uint32_t>* allocated = nullptr;
 };
 
 /// What a request allocator may know of a request before it is made.

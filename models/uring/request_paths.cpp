@@ -20,6 +20,10 @@ void Ring::defer(sim::Cpu& cpu, Request& request) {
         kernel_.io_wq().punt(cpu, *this, *later);
         return;
     }
+    if (later->sqe.completes == Completes::event) {
+        reads_.push_back(later);
+        return;
+    }
     const sim::Cycles delay = kernel_.machine().cycles_of_us(later->sqe.delay_us);
     kernel_.interrupts().raise(cpu, *this, *later, cpu.now() + delay);
 }

@@ -19,13 +19,6 @@ constexpr std::uint32_t task_node_bytes = 32; // struct io_tctx_node: the rsrc n
 // apoll, netmsg, rw, uring_cmd, futex, imu: allocated at set-up, idle in the modelled workloads.
 constexpr std::array<std::uint32_t, 6> other_cache_entries{32, 128, 128, 128, 32, 128};
 
-/// What the opcode's prep function finds wrong with an SQE. Source: io_msg_ring_prep.
-std::int32_t prepare_request(const Sqe& sqe) {
-    const bool message =
-        sqe.opcode == Opcode::msg_ring_data || sqe.opcode == Opcode::msg_ring_send_fd;
-    return message && sqe.flags != 0 ? -EINVAL : 0;
-}
-
 } // namespace
 
 int RingParams::check() const {
@@ -130,7 +123,7 @@ SubmitProgress Ring::submit(sim::Cpu& cpu) {
     } else if (opcode != Opcode::poll_add) {
         request->res = issue(cpu, *request);
     }
-    if (request->sqe.completes != Completes::at_once) {
+    if (request->sqe.completes != Completes::at_once && request->res >= 0) {
         defer(cpu, *request);
     } else {
         done(cpu, *request);
@@ -147,7 +140,24 @@ inline void Ring::start_request(sim::Cpu& cpu, Request& request) {
     ++in_flight_;
     kernel_.note_requests(in_flight_);
     kernel_.other_users(cpu);
-    request.res = prepare_request(request.sqe);
+    request.res = prepare_request(cpu, request);
+}
+
+/// What the opcode's prep function finds wrong with an SQE. Source: io_msg_ring_prep,
+/// io_prep_rw_fixed (6.1, 6.12, 6.13).
+std::int32_t Ring::prepare_request(sim::Cpu& cpu, Request& request) {
+    switch (request.sqe.opcode) {
+    case Opcode::msg_ring_data:
+    case Opcode::msg_ring_send_fd:
+        return request.sqe.flags != 0 ? -EINVAL : 0;
+    case Opcode::read_fixed:
+        return kernel_.design().buffer_import_at_issue ? 0 : import_buffer(cpu, request);
+    case Opcode::nop:
+    case Opcode::files_update:
+    case Opcode::poll_add:
+        break;
+    }
+    return 0;
 }
 
 SubmitProgress Ring::continue_message(sim::Cpu& cpu) {
@@ -186,6 +196,8 @@ std::int32_t Ring::issue(sim::Cpu& cpu, Request& request) {
         break; // in stages
     case Opcode::files_update:
         return issue_files_update(cpu, request);
+    case Opcode::read_fixed:
+        return issue_read(cpu, request);
     case Opcode::poll_add:
         break;
     }
@@ -193,7 +205,29 @@ std::int32_t Ring::issue(sim::Cpu& cpu, Request& request) {
 }
 
 std::int32_t Ring::issue_files_update(sim::Cpu& cpu, const Request& request) {
-    return files_->update(cpu, request.sqe.offset, *request.sqe.updates);
+    const Sqe& sqe = request.sqe;
+    if (sqe.offset == file_index_alloc) {
+        return files_->update_alloc(cpu, *sqe.updates, sqe.allocated);
+    }
+    return files_->update(cpu, sqe.offset, *sqe.updates);
+}
+
+// --- Requests that stay in flight ---
+
+/// io_import_reg_buf, io_import_fixed: from here to its end the request holds the buffer.
+std::int32_t Ring::import_buffer(sim::Cpu& cpu, Request& request) {
+    const Sqe& sqe = request.sqe;
+    return buffers_->use(cpu, sqe.buffer, sqe.buffer_offset, sqe.len, request.node);
+}
+
+std::int32_t Ring::issue_read(sim::Cpu& cpu, Request& request) {
+    cpu.charge(id(Primitive::read_issue));
+    if (request.node == nullptr) {
+        if (const std::int32_t error = import_buffer(cpu, request); error < 0) {
+            return error;
+        }
+    }
+    return static_cast<std::int32_t>(request.sqe.len);
 }
 
 bool Ring::start_poll(sim::Cpu& cpu, Request& request) {
@@ -213,9 +247,25 @@ bool Ring::end_poll(sim::Cpu& cpu, std::int32_t res) {
     Request& request = *polls_.front();
     polls_.pop_front();
     request.res = res;
+    end_pending(cpu, request);
+    return true;
+}
+
+bool Ring::end_read(sim::Cpu& cpu, std::int32_t error) {
+    if (reads_.empty()) {
+        return false;
+    }
+    Request& request = *reads_.front();
+    reads_.pop_front();
+    request.res = error < 0 ? error : request.res;
+    end_pending(cpu, request);
+    return true;
+}
+
+void Ring::end_pending(sim::Cpu& cpu, Request& request) {
     if (params_.defer_taskrun) {
-        add_local_work(cpu, {.request = &request}, true); // lazy from 6.8 on
-        return true;
+        add_local_work(cpu, {.request = &request}, true); // lazy: polls from 6.8 on, reads from 6.4
+        return;
     }
     {
         const sim::LockGuard guard(completion_lock_, cpu);
@@ -223,7 +273,6 @@ bool Ring::end_poll(sim::Cpu& cpu, std::int32_t res) {
     }
     free_request(cpu, request, false);
     wake_cq(cpu);
-    return true;
 }
 
 void Ring::flush_completions(sim::Cpu& cpu) {

@@ -166,6 +166,10 @@ class Ring final : public RsrcOwner {
     bool end_poll(sim::Cpu& cpu, std::int32_t res);
     std::size_t polls_pending() const { return polls_.size(); }
 
+    /// There is something to read: ends the oldest READ_FIXED that waits for it. With an `error` it
+    /// ends with that instead. False when none is waiting.
+    bool end_read(sim::Cpu& cpu, std::int32_t error = 0);
+
     /// Requests submitted whose completion has been neither posted nor skipped.
     std::uint64_t in_flight() const { return in_flight_; }
 
@@ -185,7 +189,11 @@ class Ring final : public RsrcOwner {
     const Sqe& take_sqe(sim::Cpu& cpu);
     std::int32_t issue(sim::Cpu& cpu, Request& request);
     std::int32_t issue_files_update(sim::Cpu& cpu, const Request& request);
+    std::int32_t prepare_request(sim::Cpu& cpu, Request& request);
+    std::int32_t import_buffer(sim::Cpu& cpu, Request& request);
+    std::int32_t issue_read(sim::Cpu& cpu, Request& request);
     bool start_poll(sim::Cpu& cpu, Request& request);
+    void end_pending(sim::Cpu& cpu, Request& request);
     void start_request(sim::Cpu& cpu, Request& request);
     SubmitProgress continue_message(sim::Cpu& cpu);
     void wake_waiters(sim::Cpu& cpu);
@@ -227,6 +235,7 @@ class Ring final : public RsrcOwner {
     std::unique_ptr<RequestAllocator> requests_;
     std::vector<Request*> completed_;
     std::deque<Request*> polls_;
+    std::deque<Request*> reads_; ///< that wait for something to read
     std::uint64_t in_flight_ = 0;
     std::uint64_t ring_bytes_ = 0;
     sim::Lock uring_lock_;

@@ -69,7 +69,7 @@ sim::Step RingExit::run_stage(sim::Cpu& cpu) {
 }
 
 void RingExit::drop_polls(sim::Cpu& cpu) {
-    while (ring_.end_poll(cpu, -ECANCELED)) {
+    while (ring_.end_poll(cpu, -ECANCELED) || ring_.end_read(cpu, -ECANCELED)) {
     }
 }
 

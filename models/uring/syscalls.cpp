@@ -5,6 +5,7 @@
 #include "models/primitives.h"
 
 #include <cerrno>
+#include <optional>
 #include <stdexcept>
 
 namespace uringsim::models {
@@ -118,15 +119,16 @@ int register_buffers_update(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint
     return result;
 }
 
-int register_clone_buffers(sim::Cpu& cpu, Kernel& kernel, Ring& ring, Ring& source) {
+int register_clone_buffers(sim::Cpu& cpu, Kernel& kernel, Ring& ring, Ring& source,
+                           const BufferTable::CloneRange& range) {
     const sim::MechanismScope scope(cpu, id(Mechanism::system_call));
     enter_register(cpu, kernel);
-    if (&ring == &source) {
-        return -EBUSY; // its own table is in the way
-    }
     const sim::LockGuard guard(ring.uring_lock(), cpu);
-    const sim::LockGuard other(source.uring_lock(), cpu);
-    const int result = ring.buffers().clone(cpu, source.buffers());
+    std::optional<sim::LockGuard> other;
+    if (&ring != &source) {
+        other.emplace(source.uring_lock(), cpu);
+    }
+    const int result = ring.buffers().clone(cpu, source.buffers(), range);
     kernel.note_memory();
     return result;
 }

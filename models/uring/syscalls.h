@@ -121,7 +121,8 @@ int register_file_alloc_range(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::ui
 int register_buffers(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::span<const UserBuffer> buffers);
 int register_buffers_update(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint32_t offset,
                             std::span<const UserBuffer> buffers);
-int register_clone_buffers(sim::Cpu& cpu, Kernel& kernel, Ring& ring, Ring& source);
+int register_clone_buffers(sim::Cpu& cpu, Kernel& kernel, Ring& ring, Ring& source,
+                           const BufferTable::CloneRange& range = {});
 int register_files_update(sim::Cpu& cpu, Kernel& kernel, Ring& ring, std::uint32_t offset,
                           std::span<const FileUpdate> entries);
 

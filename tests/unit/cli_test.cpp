@@ -197,6 +197,31 @@ TEST_CASE("compare: designs given twice or unknown, and a baseline that is none 
                   "did you mean \"rfc-0001\"?");
 }
 
+TEST_CASE("compare --vary: each design once with each value, and what is wrong with a variation") {
+    const std::vector<std::string> args{"compare",   "rsrc-update", "--designs", "linux-6.3,linux-6.4",
+                                        "--param",   "warmup=1",    "--param",   "rounds=1",
+                                        "--param",   "batch=1",     "--format",  "csv",
+                                        "--baseline", "linux-6.4",  "--vary"};
+    const auto with = [&](const std::string& vary) {
+        std::vector<std::string> all = args;
+        all.push_back(vary);
+        return call(all);
+    };
+    const Called varied = with("kernel.possible_cpus=8,18");
+    CHECK(varied.status == status::done);
+    for (const char* name : {"linux-6.3 kernel.possible_cpus=8", "linux-6.3 kernel.possible_cpus=18",
+                             "linux-6.4 kernel.possible_cpus=8",
+                             "linux-6.4 kernel.possible_cpus=18"}) {
+        CHECK_MESSAGE(varied.out.find(name) != std::string::npos, name);
+    }
+    check_refused(with("kernel.possible_cpus"), "command line: --vary: must be knob=value,value; got "
+                                                "\"kernel.possible_cpus\"");
+    check_refused(with("kernel.hz=100,100"),
+                  "command line: --vary: a value twice in \"kernel.hz=100,100\"");
+    check_refused(with("kernel.hz=100,5"), "command line: --vary kernel.hz: must be a whole number "
+                                           "from 100 to 1000 (ticks/s); got 5");
+}
+
 TEST_CASE("a run prints its result to standard output and nothing else") {
     const Called called = run_small();
     CHECK(called.status == status::done);

@@ -342,6 +342,23 @@ TEST_CASE("a scenario that needs a fault is refused, with its place") {
     CHECK(why->starts_with("x.json:3:5: "));
 }
 
+TEST_CASE("operations that the native side does not run are refused, not dropped") {
+    const auto refused = [](const scenarios::op::Any& operation) {
+        scenarios::Scenario scenario;
+        scenario.tasks.resize(1);
+        scenario.tasks[0].program = {{operation, "x.json:1:1"}};
+        return why_refused(scenario).value_or("");
+    };
+    CHECK(refused(scenarios::op::ReadFixed{}).find("does not run") != std::string::npos);
+    CHECK(refused(scenarios::op::EndRead{}).find("does not run") != std::string::npos);
+    CHECK(refused(scenarios::op::CloneBuffers{}).find("does not run") != std::string::npos);
+    scenarios::op::UpdateFiles update{};
+    update.via = scenarios::op::Via::request;
+    CHECK(refused(update).empty());
+    update.offset = models::file_index_alloc;
+    CHECK(refused(update).find("pick the slots") != std::string::npos);
+}
+
 TEST_CASE("a slot map agrees with one byte a slot, whatever is done to it") {
     constexpr std::uint32_t slots = 200;
     SlotMap map;

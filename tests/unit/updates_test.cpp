@@ -14,6 +14,8 @@
 #include <map>
 #include <string>
 
+#include "support.h"
+
 using namespace uringsim;
 using scenarios::Result;
 
@@ -159,6 +161,30 @@ TEST_CASE("updates: every possible CPU costs the same, and only with percpu refe
     CHECK(clearing / (50 * 128 * 100) == doctest::Approx(26.3).epsilon(0.001));
     CHECK(ns_an_update(of("rsrc-update-01", "18")) == ns_an_update(of("rsrc-update-01", "118")));
     CHECK(ns_an_update(of("linux-6.4", "18")) == ns_an_update(of("linux-6.4", "118")));
+}
+
+TEST_CASE("updates: each patch that changes a cost can be switched on alone, or says what it needs") {
+    const scenarios::ParameterOverrides length{{"warmup", "100"}, {"rounds", "100"}};
+    const double before = ns_an_update(updates("linux-6.3", "updates-2023", length));
+    for (const auto& [knob, value] : scenarios::KnobOverrides{{"node.references", "atomic"},
+                                                              {"node.references", "plain"},
+                                                              {"node.list_lock", "false"},
+                                                              {"node.inline_item", "true"},
+                                                              {"node.data_atomic", "false"}}) {
+        CAPTURE(knob);
+        CHECK(ns_an_update(updates("linux-6.3", "updates-2023", length, {{knob, value}})) < before);
+    }
+    const auto refused = [](const scenarios::KnobOverrides& knobs) {
+        models::Design design = tests::load_design("linux-6.3");
+        scenarios::Diagnostics diagnostics;
+        scenarios::apply_knobs(design, knobs, diagnostics);
+        return diagnostics.to_string();
+    };
+    CHECK(refused({{"node.deferred_free", "false"}}).find("node.references percpu needs") !=
+          std::string::npos);
+    CHECK(refused({{"node_cache.limit", "512"}}).find("node.deferred_free needs") !=
+          std::string::npos);
+    CHECK(refused({{"node.deferred_free", "false"}, {"node.references", "atomic"}}).empty());
 }
 
 TEST_CASE("updates: what each patch takes away can be counted") {

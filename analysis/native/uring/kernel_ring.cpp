@@ -27,6 +27,8 @@ std::unique_ptr<KernelRing> KernelRing::create(const std::string& name,
     }
     setup.flags |= params.cqe32 ? IORING_SETUP_CQE32 : 0U;
     setup.flags |= params.disabled ? IORING_SETUP_R_DISABLED : 0U;
+    setup.flags |= params.single_issuer ? IORING_SETUP_SINGLE_ISSUER : 0U;
+    setup.flags |= params.defer_taskrun ? IORING_SETUP_DEFER_TASKRUN : 0U;
     error = io_uring_queue_init_params(params.sq_entries, &ring->ring_, &setup);
     if (error < 0) {
         ring->ring_.ring_fd = -1;
