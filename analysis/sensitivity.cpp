@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 namespace uringsim::analysis {
 
@@ -33,7 +34,21 @@ PublishedFigure change_of(const PublishedFigure& before, const PublishedFigure& 
     return change;
 }
 
-/// All conclusions of a file: its figures in percent, and each pair with the first of its kind.
+/// The figure that another one is compared with: the one that it names, or, in a file that names none,
+/// the first one that differs in nothing but the design.
+const PublishedFigure* counterpart(const PublishedFile& file, std::size_t index) {
+    const PublishedFigure& figure = file.figures[index];
+    const bool named = std::ranges::any_of(
+        file.figures, [](const PublishedFigure& each) { return !each.against.empty(); });
+    const auto end = named ? file.figures.end()
+                           : file.figures.begin() + static_cast<std::ptrdiff_t>(index);
+    const auto found = std::find_if(file.figures.begin(), end, [&](const PublishedFigure& each) {
+        return named ? each.id == figure.against : is_pair(each, figure);
+    });
+    return found != end ? &*found : nullptr;
+}
+
+/// All conclusions of a file: its figures in percent, and the changes from one figure to another.
 std::vector<PublishedFigure> conclusions_of(const PublishedFile& file) {
     std::vector<PublishedFigure> changes;
     for (std::size_t i = 0; i < file.figures.size(); ++i) {
@@ -42,13 +57,8 @@ std::vector<PublishedFigure> conclusions_of(const PublishedFile& file) {
             changes.push_back(figure);
             continue;
         }
-        for (std::size_t j = 0; j < i; ++j) {
-            if (is_pair(file.figures[j], figure)) {
-                changes.push_back(change_of(file.figures[j], figure));
-                break;
-            }
-        }
-        if (!changes.empty() && changes.back().id == figure.id) {
+        if (const PublishedFigure* before = counterpart(file, i)) {
+            changes.push_back(change_of(*before, figure));
             changes.back().limit = file.limits.points;
         }
     }
