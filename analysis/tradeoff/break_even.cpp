@@ -49,7 +49,7 @@ BreakEven find_break_even(const Difference& difference, std::int64_t first, std:
                 const std::int64_t middle = low + (high - low) / 2;
                 (second_wins(middle) == before ? low : high) = middle;
             }
-            Crossing crossing{low, high, after, high, high};
+            WinnerChange crossing{low, high, after, high, high};
             crossing.unsteady_from = last_other(second_wins, before, low - 1, -1, grid[i - 1], last,
                                                 neighbours, high);
             crossing.settled = last_other(second_wins, after, high + 1, 1, first, grid[i],

@@ -16,7 +16,7 @@ using Difference = std::function<sim::Cycles(std::int64_t value)>;
 
 /// A value at which the winner changes. Close to even, whether a batch or a slab is just full decides,
 /// and the winner may change back and forth over some values.
-struct Crossing {
+struct WinnerChange {
     std::int64_t last = 0;    ///< the last value before, as bisection finds it
     std::int64_t first = 0;   ///< last + 1
     bool second_wins = false; ///< from `first` on
@@ -33,7 +33,7 @@ inline constexpr std::int64_t steady_neighbours = 16;
 struct BreakEven {
     bool second_wins_at_start = false;
     bool second_wins_at_end = false;
-    std::vector<Crossing> crossings; ///< in order
+    std::vector<WinnerChange> crossings; ///< in order
     std::uint64_t evaluations = 0;
 };
 

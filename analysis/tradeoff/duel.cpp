@@ -27,7 +27,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> won(const BreakEven& found,
     std::vector<std::pair<std::int64_t, std::int64_t>> runs;
     std::int64_t from = range.first;
     bool winning = found.second_wins_at_start;
-    for (const Crossing& crossing : found.crossings) {
+    for (const WinnerChange& crossing : found.crossings) {
         if (winning) {
             runs.emplace_back(from, crossing.unsteady_from - 1);
         }
@@ -137,7 +137,7 @@ std::string Duel::sentence(const BreakEven& found) const {
             where += fmt::format("from {} = {} to {}", label, first, last);
         }
     }
-    for (const Crossing& crossing : found.crossings) {
+    for (const WinnerChange& crossing : found.crossings) {
         if (!crossing.steady()) {
             where += fmt::format("; from {} to {} they are even, and the winner alternates",
                                  crossing.unsteady_from, crossing.settled - 1);
@@ -154,7 +154,7 @@ std::optional<Duel::Sensitivity> Duel::sensitivity(const BreakEven& found,
         return std::nullopt;
     }
     constexpr std::int64_t whole = 100;
-    const Crossing crossing = found.crossings.front();
+    const WinnerChange crossing = found.crossings.front();
     Sensitivity result{crossing.first, crossing.first, {}, false};
     std::vector<std::pair<std::int64_t, std::string>> moved;
     for (const models::PrimitiveInfo& row : models::primitive_table()) {
