@@ -212,6 +212,23 @@ Run execute(const PreparedRuns& prepared, const EffectiveDesign& design) {
     return run;
 }
 
+std::size_t find_phase(const scenarios::Scenario& scenario,
+                       const std::optional<std::string>& wanted, Diagnostics& diagnostics) {
+    if (!wanted) {
+        return 0;
+    }
+    std::vector<std::string_view> names;
+    for (const scenarios::PhaseSpec& phase : scenario.phases) {
+        names.push_back(phase.name);
+    }
+    std::string error;
+    const auto index = scenarios::parse_choice(*wanted, names, error);
+    if (!index) {
+        diagnostics.add_option("--phase", error);
+    }
+    return index.value_or(0);
+}
+
 double ns_per_operation(const scenarios::Result& result, const scenarios::PhaseResult& phase) {
     if (phase.operations == 0) {
         return 0;

@@ -69,6 +69,12 @@ std::optional<PreparedRuns> prepare_parsed(const Library& library, const scenari
 /// Runs one of the prepared designs. Throws scenarios::RunError.
 Run execute(const PreparedRuns& prepared, const EffectiveDesign& design);
 
+/// The place among the scenario's phases of the one that --phase names; the first where it is not
+/// given, or after reporting.
+std::size_t find_phase(const scenarios::Scenario& scenario,
+                       const std::optional<std::string>& wanted,
+                       scenarios::Diagnostics& diagnostics);
+
 /// What one operation of a phase costs, by the mean of its measured rounds.
 double ns_per_operation(const scenarios::Result& result, const scenarios::PhaseResult& phase);
 

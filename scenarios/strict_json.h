@@ -134,7 +134,7 @@ class JsonNode {
     std::string describe() const;
 
   private:
-    friend class JsonTreeBuilder; // the parser's half in strict_json.cpp
+    friend class JsonTreeBuilder; // in json_parser.cpp
     JsonNode() = default;
 
     JsonType type_ = JsonType::null;

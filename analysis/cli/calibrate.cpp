@@ -85,7 +85,7 @@ int calibrate_command(const Invocation& invocation) {
                              : "--machine M is missing; `uringsim list machines` names all");
     }
     scenarios::Diagnostics diagnostics;
-    const unsigned jobs = read_jobs(options, diagnostics);
+    const unsigned jobs = read_jobs(options, default_jobs(), diagnostics);
     std::optional<OutputFile> file;
     const std::string path = options.get("output").value_or("-");
     std::string error;

@@ -21,21 +21,6 @@ namespace {
 using scenarios::Diagnostics;
 
 /// A number given for an option; the fallback where it is not given. Reports one out of range.
-std::uint32_t read_number(const Options& options, const std::string& name, std::int64_t low,
-                          std::int64_t high, std::uint32_t fallback, Diagnostics& diagnostics) {
-    const auto text = options.get(name);
-    if (!text) {
-        return fallback;
-    }
-    std::string error;
-    const auto value = scenarios::parse_integer(*text, {low, high, ""}, error);
-    if (!value) {
-        diagnostics.add_option("--" + name, error);
-        return fallback;
-    }
-    return static_cast<std::uint32_t>(*value);
-}
-
 /// --rounds is the scenario's parameter of that name.
 scenarios::ParameterOverrides read_parameters(const Options& options, Diagnostics& diagnostics) {
     auto parameters = read_assignments(options, "param", "parameter", diagnostics);
@@ -88,13 +73,16 @@ int native_command(const Invocation& invocation) {
     if (!options.parse(invocation.args, invocation.out)) {
         return exit_status::done;
     }
-    constexpr std::int64_t most = 1000;
+    constexpr std::uint64_t most = 1000;
     constexpr std::uint32_t default_processes = 8;
     Diagnostics diagnostics;
     const auto parameters = read_parameters(options, diagnostics);
     native::NativeOptions wanted;
-    wanted.processes = read_number(options, "processes", 1, most, default_processes, diagnostics);
-    const std::uint32_t guest_cpus = read_number(options, "vm-cpus", 1, 2, 1, diagnostics);
+    wanted.processes = static_cast<std::uint32_t>(
+        read_unsigned(options, "processes", {1, most, "processes"}, diagnostics)
+            .value_or(default_processes));
+    const std::uint64_t guest_cpus =
+        read_unsigned(options, "vm-cpus", {1, 2, "CPUs"}, diagnostics).value_or(1);
     wanted.cpus = read_cpus(options, diagnostics);
     wanted.time = options.given("time") || !options.given("count") || options.given("both");
     wanted.count = options.given("count") || !options.given("time") || options.given("both");

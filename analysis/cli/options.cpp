@@ -1,7 +1,6 @@
 #include "analysis/cli/options.h"
 
 #include "analysis/export/table.h"
-#include "analysis/figures.h"
 #include "scenarios/did_you_mean.h"
 
 #include <boost/program_options.hpp>
@@ -102,7 +101,8 @@ bool Options::parse(std::span<const std::string> args, std::ostream& out) {
         out << usage();
         return false;
     }
-    const bool wanted = !argument_name_.empty() && argument_name_.front() != '['; // [x]: may be left out
+    const bool wanted =
+        !argument_name_.empty() && argument_name_.front() != '['; // [x]: may be left out
     if (wanted && values_.count(argument_key) == 0) {
         throw UsageError(fmt::format("{} is missing; `uringsim {} --help` says what it takes",
                                      argument_name_, command_));
@@ -177,18 +177,25 @@ std::vector<std::string> read_list(const std::string& text, const std::string& o
     return names;
 }
 
-unsigned read_jobs(const Options& options, Diagnostics& diagnostics) {
-    constexpr std::int64_t max_jobs = 1024;
-    const auto text = options.get("jobs");
+std::optional<std::uint64_t> read_unsigned(const Options& options, const std::string& name,
+                                           const scenarios::UnsignedRange& range,
+                                           Diagnostics& diagnostics) {
+    const auto text = options.get(name);
     if (!text) {
-        return default_jobs();
+        return std::nullopt;
     }
     std::string error;
-    const auto jobs = scenarios::parse_integer(*text, {1, max_jobs, "threads"}, error);
-    if (!jobs) {
-        diagnostics.add_option("--jobs", error);
+    const auto value = scenarios::parse_unsigned(*text, range, error);
+    if (!value) {
+        diagnostics.add_option("--" + name, error);
     }
-    return static_cast<unsigned>(jobs.value_or(1));
+    return value;
+}
+
+unsigned read_jobs(const Options& options, unsigned fallback, Diagnostics& diagnostics) {
+    constexpr std::uint64_t max_jobs = 1024;
+    return static_cast<unsigned>(
+        read_unsigned(options, "jobs", {1, max_jobs, "threads"}, diagnostics).value_or(fallback));
 }
 
 RunRequest read_request(const Options& options, Diagnostics& diagnostics) {
@@ -197,13 +204,7 @@ RunRequest read_request(const Options& options, Diagnostics& diagnostics) {
     request.machine = options.get("machine");
     request.knobs = read_assignments(options, "set", "knob", diagnostics);
     request.parameters = read_assignments(options, "param", "name", diagnostics);
-    if (const auto seed = options.get("seed")) {
-        std::string error;
-        request.seed = scenarios::parse_unsigned(*seed, {}, error);
-        if (!request.seed) {
-            diagnostics.add_option("--seed", error);
-        }
-    }
+    request.seed = read_unsigned(options, "seed", {}, diagnostics);
     return request;
 }
 

@@ -7,6 +7,7 @@
 #include <boost/program_options/options_description.hpp>
 #include <boost/program_options/variables_map.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <ostream>
 #include <span>
@@ -80,8 +81,13 @@ std::vector<std::pair<std::string, std::string>>
 read_assignments(const Options& options, const std::string& name, std::string_view what,
                  scenarios::Diagnostics& diagnostics);
 
-/// --jobs; the CPUs where it is not given.
-unsigned read_jobs(const Options& options, scenarios::Diagnostics& diagnostics);
+/// The whole number of an option; nothing where it is not given, or after reporting.
+std::optional<std::uint64_t> read_unsigned(const Options& options, const std::string& name,
+                                           const scenarios::UnsignedRange& range,
+                                           scenarios::Diagnostics& diagnostics);
+
+/// --jobs; `fallback` where it is not given.
+unsigned read_jobs(const Options& options, unsigned fallback, scenarios::Diagnostics& diagnostics);
 
 /// Splits "A,B,C"; reports empty names.
 std::vector<std::string> read_list(const std::string& text, const std::string& option,

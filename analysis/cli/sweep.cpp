@@ -22,8 +22,6 @@ namespace {
 
 using scenarios::Diagnostics;
 
-constexpr unsigned max_jobs = 1024;
-
 /// What a sweep's options say besides the sweep itself.
 struct SweepSettings {
     unsigned jobs = 1;
@@ -62,21 +60,6 @@ Options make_options() {
     return options;
 }
 
-std::optional<std::uint64_t> number(const Options& options, const char* name,
-                                    const scenarios::UnsignedRange& range,
-                                    Diagnostics& diagnostics) {
-    const auto text = options.get(name);
-    if (!text) {
-        return std::nullopt;
-    }
-    std::string error;
-    const auto value = scenarios::parse_unsigned(*text, range, error);
-    if (!value) {
-        diagnostics.add_option(std::string("--") + name, error);
-    }
-    return value;
-}
-
 void read_shard(const Options& options, SweepSettings& settings, Diagnostics& diagnostics) {
     const auto text = options.get("shard");
     if (!text) {
@@ -102,9 +85,7 @@ void read_shard(const Options& options, SweepSettings& settings, Diagnostics& di
 
 SweepSettings read_settings(const Options& options, Diagnostics& diagnostics) {
     SweepSettings settings;
-    settings.jobs =
-        static_cast<unsigned>(number(options, "jobs", {1, max_jobs, "threads"}, diagnostics)
-                                  .value_or(1));
+    settings.jobs = read_jobs(options, 1, diagnostics);
     read_shard(options, settings, diagnostics);
     settings.resume = options.given("resume");
     if (const auto path = options.get("output"); path && *path != "-") {
@@ -184,30 +165,11 @@ std::optional<SweepSpec> read_spec(const Library& library, const Options& option
     spec->base.parameters.insert(spec->base.parameters.end(), given.parameters.begin(),
                                  given.parameters.end());
     add_option_axes(options, *spec, diagnostics);
-    spec->repeats = number(options, "repeats", {1, 1'000'000, "runs a point"}, diagnostics)
+    spec->repeats = read_unsigned(options, "repeats", {1, 1'000'000, "runs a point"}, diagnostics)
                         .value_or(spec->repeats);
-    spec->max_runs = number(options, "max-runs", {1, 1'000'000'000'000, "runs"}, diagnostics)
+    spec->max_runs = read_unsigned(options, "max-runs", {1, 1'000'000'000'000, "runs"}, diagnostics)
                          .value_or(spec->max_runs);
     return spec;
-}
-
-/// The index of the phase that the summary is of.
-std::size_t find_phase(const Options& options, const SweepPlan& plan, Diagnostics& diagnostics) {
-    const auto wanted = options.get("phase");
-    const auto& phases = plan.scenario().phases;
-    if (!wanted) {
-        return 0;
-    }
-    std::vector<std::string_view> names;
-    for (const scenarios::PhaseSpec& phase : phases) {
-        names.push_back(phase.name);
-    }
-    std::string error;
-    const auto index = scenarios::parse_choice(*wanted, names, error);
-    if (!index) {
-        diagnostics.add_option("--phase", error);
-    }
-    return index.value_or(0);
 }
 
 std::optional<std::pair<std::size_t, std::size_t>>
@@ -400,7 +362,7 @@ int sweep_command(const Invocation& invocation) {
         invocation.err << diagnostics.to_string();
         return exit_status::bad_input;
     }
-    const std::size_t phase = find_phase(options, *plan, diagnostics);
+    const std::size_t phase = find_phase(plan->scenario(), options.get("phase"), diagnostics);
     SweepSummary summary(*plan, phase, find_map(options, *plan, diagnostics));
     if (!diagnostics.empty()) {
         invocation.err << diagnostics.to_string();

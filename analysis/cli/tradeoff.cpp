@@ -31,21 +31,6 @@ struct TradeoffSettings {
     bool paragraph = false;
 };
 
-std::optional<std::uint64_t> number(const Options& options, const char* name,
-                                    const scenarios::UnsignedRange& range,
-                                    Diagnostics& diagnostics) {
-    const auto text = options.get(name);
-    if (!text) {
-        return std::nullopt;
-    }
-    std::string error;
-    const auto value = scenarios::parse_unsigned(*text, range, error);
-    if (!value) {
-        diagnostics.add_option(std::string("--") + name, error);
-    }
-    return value;
-}
-
 TradeoffSettings read_settings(const Options& options, Diagnostics& diagnostics) {
     TradeoffSettings settings;
     TradeoffRequest& request = settings.request;
@@ -62,8 +47,8 @@ TradeoffSettings read_settings(const Options& options, Diagnostics& diagnostics)
             settings.ranges.push_back(*range);
         }
     }
-    settings.budget = number(options, "memory", {0, std::uint64_t{1} << 50, "bytes"}, diagnostics);
-    if (const auto percent = number(options, "sensitivity", {1, 99, "percent"}, diagnostics)) {
+    settings.budget = read_unsigned(options, "memory", {0, std::uint64_t{1} << 50, "bytes"}, diagnostics);
+    if (const auto percent = read_unsigned(options, "sensitivity", {1, 99, "percent"}, diagnostics)) {
         settings.percent = static_cast<std::int64_t>(*percent);
     }
     settings.best = options.given("best");

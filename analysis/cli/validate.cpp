@@ -4,6 +4,7 @@
 #include "analysis/cli/options.h"
 #include "analysis/cli/output.h"
 #include "analysis/cli/validate_native.h"
+#include "analysis/figures.h"
 #include "analysis/library.h"
 #include "scenarios/replay.h"
 
@@ -64,7 +65,7 @@ int validate_command(const Invocation& invocation) {
         return exit_status::done;
     }
     scenarios::Diagnostics diagnostics;
-    const unsigned jobs = read_jobs(options, diagnostics);
+    const unsigned jobs = read_jobs(options, default_jobs(), diagnostics);
     const auto writer = ResultWriter::open(options, diagnostics);
     const auto library = Library::open(options.get("data"), diagnostics);
     auto files = library ? read_files(*library, options.all("published"), diagnostics)

@@ -40,19 +40,7 @@ std::size_t phase_of(const scenarios::Scenario& scenario, const std::optional<st
         diagnostics.add_option("SCENARIO", scenario.name + " measures no phase");
         return 0;
     }
-    if (!wanted) {
-        return 0;
-    }
-    std::vector<std::string_view> names;
-    for (const scenarios::PhaseSpec& phase : scenario.phases) {
-        names.push_back(phase.name);
-    }
-    std::string error;
-    const auto index = scenarios::parse_choice(*wanted, names, error);
-    if (!index) {
-        diagnostics.add_option("--phase", error);
-    }
-    return index.value_or(0);
+    return find_phase(scenario, wanted, diagnostics);
 }
 
 /// "own-per-cpu 4096": the design and what the axes set, in their order.
