@@ -157,7 +157,9 @@ TEST_CASE(
 }
 
 TEST_CASE("full-cq-messages: 8 messages into a CQ of 4, none lost, in every design and mode") {
-    for (const auto& [name, knobs] : all_designs) {
+    for (const auto& row : all_designs) {
+        const auto& name = row.first;
+        const auto& knobs = row.second;
         for (const std::string mode : {"plain", "defer"}) {
             CAPTURE(name);
             CAPTURE(mode);
@@ -273,14 +275,18 @@ TEST_CASE("messages to a ring whose owner is gone, or that is disabled") {
         {"op": "enable_ring", "ring": "rx"},
         {"op": "send_data", "ring": "tx", "target": "rx", "reap": false},
         {"op": "submit", "ring": "rx", "wait": 1}, {"op": "reap", "ring": "rx", "count": 1})"));
-    for (const auto& [name, knobs] : all_designs) {
+    for (const auto& row : all_designs) {
+        const auto& name = row.first;
+        const auto& knobs = row.second;
         CAPTURE(name);
         run(disabled, knobs);
     }
 }
 
 TEST_CASE("SEND_FD to a DEFER ring arrives once, with its notice, in every design") {
-    for (const auto& [name, knobs] : all_designs) {
+    for (const auto& row : all_designs) {
+        const auto& name = row.first;
+        const auto& knobs = row.second;
         CAPTURE(name);
         const std::string owner = task("owner", 1, R"(
             {"op": "create_ring", "ring": "rx"},
@@ -322,7 +328,9 @@ TEST_CASE("property: no message is lost or read twice, in any design") {
     // The log of a run that receives fails on a message that comes twice, and at the end on one
     // that never came; here it meets small CQs, batches, several senders and waits of several.
     constexpr int per_sender = 4000;
-    for (const auto& [name, knobs] : all_designs) {
+    for (const auto& row : all_designs) {
+        const auto& name = row.first;
+        const auto& knobs = row.second;
         for (const std::string mode : {"plain", "defer"}) {
             for (const int batch : {1, 5, 32}) {
                 CAPTURE(name);

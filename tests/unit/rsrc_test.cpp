@@ -146,8 +146,10 @@ TEST_CASE("unregister: 6.13 and later post the tags of what is installed, 6.12 d
 }
 
 TEST_CASE("the node cache keeps up to its limit of released nodes; 6.13 has none") {
-    for (const auto& [design, limit] : std::vector<std::pair<std::string, std::uint32_t>>{
+    for (const auto& row : std::vector<std::pair<std::string, std::uint32_t>>{
              {"linux-6.12", 32}, {"linux-6.13", 0}, {"linux-6.18", 128}}) {
+        const auto& design = row.first;
+        const auto& limit = row.second;
         INFO(design);
         Bench bench(design);
         CHECK(bench.ring.node_cache().capacity() == limit);

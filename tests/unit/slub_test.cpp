@@ -141,7 +141,9 @@ TEST_CASE("a first fill of 4096 nodes takes 32 slabs, and each later cycle 25") 
 TEST_CASE("one visit to the node takes 1 slab and then half the CPU list's limit plus 1") {
     // get_partial_node stops when the further slabs exceed limit / 2: 3, 4 and 5 in all.
     const std::vector<std::pair<std::uint32_t, std::size_t>> rows{{32, 3}, {64, 4}, {96, 5}};
-    for (const auto& [bytes, taken] : rows) {
+    for (const auto& row : rows) {
+        const auto& bytes = row.first;
+        const auto& taken = row.second;
         INFO(bytes, " bytes");
         Bench bench(bytes);
         const std::uint32_t objects = bench.cache().geometry().objects;
@@ -221,7 +223,7 @@ TEST_CASE("shuffled freelists hold each object once and differ from slab to slab
     // One permutation, entered at different places: a rotation.
     auto& first = orders[0];
     const auto entry = std::ranges::find(first, orders[1].front());
-    std::ranges::rotate(first, entry);
+    std::rotate(first.begin(), entry, first.end()); // clang 14 cannot have the one of std::ranges
     CHECK(first == orders[1]);
 }
 

@@ -166,11 +166,13 @@ TEST_CASE("updates: every possible CPU costs the same, and only with percpu refe
 TEST_CASE("updates: each patch that changes a cost can be switched on alone, or says what it needs") {
     const scenarios::ParameterOverrides length{{"warmup", "100"}, {"rounds", "100"}};
     const double before = ns_an_update(updates("linux-6.3", "updates-2023", length));
-    for (const auto& [knob, value] : scenarios::KnobOverrides{{"node.references", "atomic"},
+    for (const auto& row : scenarios::KnobOverrides{{"node.references", "atomic"},
                                                               {"node.references", "plain"},
                                                               {"node.list_lock", "false"},
                                                               {"node.inline_item", "true"},
                                                               {"node.data_atomic", "false"}}) {
+        const auto& knob = row.first;
+        const auto& value = row.second;
         CAPTURE(knob);
         CHECK(ns_an_update(updates("linux-6.3", "updates-2023", length, {{knob, value}})) < before);
     }
@@ -270,7 +272,9 @@ TEST_CASE(
     const std::map<std::string, std::string> held{
         {"linux-6.1", "7"},  {"linux-6.3", "7"},  {"rsrc-update-13", "7"}, {"linux-6.4", "7"},
         {"linux-6.12", "7"}, {"linux-6.13", "0"}, {"linux-6.18", "0"}};
-    for (const auto& [design, files] : held) {
+    for (const auto& row : held) {
+        const auto& design = row.first;
+        const auto& files = row.second;
         CAPTURE(design);
         std::string text = body;
         text.replace(text.find("HELD"), 4, files);
