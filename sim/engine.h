@@ -66,7 +66,7 @@ class Engine {
     void wake(Task& task, Cycles at);
 
     /// Effects that were seen before the time at which they were made: an event planned for a time
-    /// that had passed, or a line touched by one CPU before another one that ran earlier had touched it.
+    /// that had passed, or a line that one CPU read or wrote at a time before another one's last write.
     /// Counted in debug builds; always 0 in others.
     std::uint64_t causality_violations() const { return causality_violations_; }
     void note_causality_violation();
