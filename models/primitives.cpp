@@ -37,7 +37,7 @@ constexpr std::array<PrimitiveInfo, primitive_count> table{{
      line_source},
     {P::line_memory, "line_memory", 23.8, 8, 300,
      "a line not touched before by this run, or fallen out of the last level", line_source},
-    {P::line_remote, "line_remote", 67, 20, 400, "a line last touched by another CPU", line_source},
+    {P::line_remote, "line_remote", 67, 20, 800, "a line last touched by another CPU", line_source},
     {P::line_aged, "line_aged", 51.5, 10, 200, "a data line after a long idle gap", line_source},
     {P::line_cold_code, "line_cold_code", 44.6, 10, 200,
      "a line of instructions after a long idle gap, or at first use", line_source},

@@ -171,7 +171,7 @@ enum class Primitive : std::uint16_t {
     msg_local_work,
     // slab allocators again: a primitive's number is part of every fingerprint, so new ones come last
     slub_bulk_latency,
-    // requests that use registered buffers; last, so that fingerprints of older runs stand
+    // requests that use registered buffers
     buffer_import,
     read_issue,
     count_

@@ -163,6 +163,7 @@ class TimingReader {
         timing.wake_noise = jitter(reader, "wake_noise");
         timing.cold_noise = jitter(reader, "cold_noise");
         timing.idle.turn_round = jitter(reader, "turn_round");
+        timing.idle.wake_flight = length(reader, "wake_flight_ns");
         if (const JsonNode* states = reader.optional_array("idle_states")) {
             for (const JsonNode& state : states->children()) {
                 timing.idle.states.push_back(idle_state(state));

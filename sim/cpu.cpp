@@ -2,6 +2,8 @@
 
 #include "sim/engine.h"
 
+#include <utility>
+
 namespace uringsim::sim {
 
 Cpu::Cpu(Engine& engine, Ledger& ledger, const CostTable& costs, const EnginePrimitives& primitives,
@@ -118,7 +120,9 @@ void Cpu::wake_up(Cycles at) {
 }
 
 void Cpu::leave_idle(Cycles at) {
-    const Cycles latency = engine_->idle().exit_latency(id_, at - now_);
+    Task& woken = run_queue_.front();
+    const Cycles latency =
+        engine_->idle().exit_latency(id_, at - now_) + std::exchange(woken.wake_flight_, 0);
     if (at > now_) {
         if (at - now_ >= data_.geometry().aging_idle) {
             data_.age();
@@ -127,7 +131,7 @@ void Cpu::leave_idle(Cycles at) {
         now_ = at;
     }
     busy_ = true;
-    switch_to(run_queue_.front());
+    switch_to(woken);
     elapse(primitives_->idle_exit, latency);
     engine_->schedule(*this, now_);
 }

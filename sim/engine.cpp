@@ -38,7 +38,7 @@ Engine::Engine(EngineConfig config, CostTable costs, std::size_t mechanisms, std
     }
 }
 
-void Engine::wake(Task& task, Cycles at) {
+void Engine::wake(Task& task, Cycles at, Cycles flight) {
     if (!task.waiting()) {
         return;
     }
@@ -48,6 +48,7 @@ void Engine::wake(Task& task, Cycles at) {
         }
         queue_.cancel(task);
     }
+    task.wake_flight_ = flight;
     schedule_task(task, at);
 }
 

@@ -62,8 +62,9 @@ class Engine {
     void cancel(Event& event) { queue_.cancel(event); }
 
     /// Makes a waiting task runnable at `at`; one that sleeps until later wakes before its time.
-    /// Nothing happens to a task that is not waiting, or that wakes earlier anyway.
-    void wake(Task& task, Cycles at);
+    /// Nothing happens to a task that is not waiting, or that wakes earlier anyway. `flight`: how
+    /// much longer an idle CPU takes to begin, because the wake-up comes from another one.
+    void wake(Task& task, Cycles at, Cycles flight = 0);
 
     /// Effects that were seen before the time at which they were made: an event planned for a time
     /// that had passed, or a line that one CPU read or wrote at a time before another one's last write.

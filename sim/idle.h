@@ -30,6 +30,9 @@ struct IdleConfig {
     std::vector<IdleState> states; ///< shallow first; the first one must be reachable at once
     /// A wake-up that reaches a CPU while it is still switching to its idle task: it turns round.
     Jitter turn_round;
+    /// From the sending of a wake-up to its arrival at another, idle CPU: the interrupt's way, or
+    /// that of the flag's line to a CPU that polls it. 0: part of the exit.
+    Cycles wake_flight = 0;
 };
 
 /// The idle states of all CPUs of a machine. Each CPU draws from a stream of its own.
@@ -38,6 +41,7 @@ class IdleModel {
     IdleModel(IdleConfig config, std::uint64_t seed, std::uint16_t cpus);
 
     bool enabled() const { return !config_.states.empty(); }
+    Cycles wake_flight() const { return config_.wake_flight; }
 
     /// A CPU goes idle: draws when it will reach which state.
     void enter(std::uint16_t cpu);

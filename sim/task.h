@@ -74,6 +74,7 @@ class Task : public Event {
     State state_ = State::waiting;
     Cycles waiting_since_ = 0;
     Cycles wakes_at_ = 0; ///< while its wake-up is pending
+    Cycles wake_flight_ = 0; ///< of that wake-up, on its way between two CPUs
     bool movable_ = false;
 };
 

@@ -61,11 +61,23 @@ std::uint64_t Sheaves::sheaf_bytes() const {
     return sheaves_ * kmalloc_bytes(header_bytes + capacity_ * pointer_bytes);
 }
 
-Sheaves::Sheaf Sheaves::make_sheaf() {
-    ++sheaves_;
+Sheaves::Sheaf Sheaves::empty_sheaf(sim::Cpu& cpu) {
+    {
+        const sim::LockGuard guard(barn_lock_, cpu);
+        if (empty_ > 0) {
+            --empty_;
+        } else {
+            ++sheaves_;
+        }
+    }
     Sheaf sheaf;
     sheaf.reserve(capacity_);
     return sheaf;
+}
+
+bool Sheaves::barn_takes_no_more(sim::Cpu& cpu) {
+    const sim::LockGuard guard(barn_lock_, cpu);
+    return full_.size() >= barn_sheaves;
 }
 
 Object& Sheaves::do_alloc(sim::Cpu& cpu) {
@@ -100,8 +112,8 @@ void Sheaves::replace_empty_main(sim::Cpu& cpu, CpuSheaves& local) {
         return;
     }
     cpu.charge(id(Primitive::barn_exchange));
-    const sim::LockGuard guard(barn_lock_, cpu);
-    if (!full_.empty()) {
+    // The lock is for the barn's lists: filling and flushing sheaves goes on without it.
+    if (const sim::LockGuard guard(barn_lock_, cpu); !full_.empty()) {
         std::swap(local.main, full_.back());
         full_.pop_back();
         ++empty_; // there is room: a full one has just left, and the kernel does not ask
@@ -113,13 +125,7 @@ void Sheaves::replace_empty_main(sim::Cpu& cpu, CpuSheaves& local) {
         std::swap(local.main, *local.spare);
         return;
     }
-    if (empty_ > 0) {
-        --empty_;
-    } else {
-        ++sheaves_;
-    }
-    Sheaf fresh;
-    fresh.reserve(capacity_);
+    Sheaf fresh = empty_sheaf(cpu);
     refill(cpu, fresh);
     local.spare = std::exchange(local.main, std::move(fresh));
 }
@@ -142,13 +148,7 @@ void Sheaves::replace_full_main(sim::Cpu& cpu, CpuSheaves& local) {
     slabs_.count(cpu, &SlabCounters::free_slow);
     if (!local.spare) {
         cpu.charge(id(Primitive::barn_exchange));
-        const sim::LockGuard guard(barn_lock_, cpu);
-        if (empty_ > 0) {
-            --empty_;
-            local.spare.emplace().reserve(capacity_);
-        } else {
-            local.spare = make_sheaf();
-        }
+        local.spare = empty_sheaf(cpu);
         std::swap(local.main, *local.spare);
         return;
     }
@@ -158,19 +158,13 @@ void Sheaves::replace_full_main(sim::Cpu& cpu, CpuSheaves& local) {
         return;
     }
     cpu.charge(id(Primitive::barn_exchange));
-    const sim::LockGuard guard(barn_lock_, cpu);
-    if (full_.size() >= barn_sheaves) {
+    if (barn_takes_no_more(cpu)) {
         flush(cpu, *local.spare);
         std::swap(local.main, *local.spare);
         return;
     }
-    Sheaf fresh;
-    if (empty_ > 0) {
-        --empty_;
-        fresh.reserve(capacity_);
-    } else {
-        fresh = make_sheaf();
-    }
+    Sheaf fresh = empty_sheaf(cpu);
+    const sim::LockGuard guard(barn_lock_, cpu);
     full_.push_back(std::exchange(local.main, std::move(fresh)));
 }
 

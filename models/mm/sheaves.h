@@ -57,7 +57,9 @@ class Sheaves final : public KmemCache {
     void push(CpuSheaves& local, Object& object);
     void replace_empty_main(sim::Cpu& cpu, CpuSheaves& local);
     void replace_full_main(sim::Cpu& cpu, CpuSheaves& local);
-    Sheaf make_sheaf();
+    /// barn_get_empty_sheaf, or alloc_empty_sheaf where the barn has none.
+    Sheaf empty_sheaf(sim::Cpu& cpu);
+    bool barn_takes_no_more(sim::Cpu& cpu);
     void refill(sim::Cpu& cpu, Sheaf& sheaf);
     void refill_from_new_slab(sim::Cpu& cpu, Sheaf& sheaf);
     void take(sim::Cpu& cpu, Slab& slab, Sheaf& sheaf);

@@ -7,7 +7,7 @@
 
 namespace uringsim::models {
 
-/// SLUB as in Linux 6.1 - 6.18, before sheaves: a current slab and a list of partial slabs a CPU,
+/// SLUB as in Linux 6.1 - 6.19, before sheaves: a current slab and a list of partial slabs a CPU,
 /// and one list of partial slabs a memory node (one node is modelled).
 ///
 /// Source: mm/slub.c (6.12): ___slab_alloc, get_partial_node, put_cpu_partial, __put_partials,

@@ -76,7 +76,8 @@ bool wake_up_state(sim::Cpu& cpu, sim::Task& task) {
         send_interrupt(cpu);
     }
     cpu.count(id(Counter::wakeups));
-    cpu.engine().wake(task, cpu.now());
+    const bool elsewhere = &task.cpu() != &cpu;
+    cpu.engine().wake(task, cpu.now(), elsewhere ? cpu.engine().idle().wake_flight() : 0);
     return true;
 }
 

@@ -10,6 +10,17 @@
 
 namespace uringsim::models {
 
+namespace {
+
+/// A message that is a request of its own goes to and fro between two CPUs with two of its lines:
+/// the one of its cqe, where the free pointer is too, and the one of its io_task_work.
+void touch_message_request(sim::Cpu& cpu, Object& memory) {
+    cpu.touch(memory.line());
+    cpu.touch((&memory.line())[1]);
+}
+
+} // namespace
+
 void Ring::enable(UringTask* task) {
     params_.disabled = false;
     if (params_.single_issuer && submitter_ == nullptr) {
@@ -92,7 +103,7 @@ void Ring::run_local_work(sim::Cpu& cpu, const LocalWorkItem& item) {
         return;
     }
     const sim::MechanismScope scope(cpu, id(Mechanism::msg_ring));
-    cpu.touch(item.memory->line());
+    touch_message_request(cpu, *item.memory);
     post(cpu, item.message);
     free_message_memory(cpu, *item.memory);
 }
@@ -186,7 +197,7 @@ Object* Ring::message_memory_for(sim::Cpu& cpu, Ring& target) {
             Object* cached = from.msg_cache_->get(cpu);
             from.msg_lock_.release(cpu);
             if (cached != nullptr) {
-                cpu.touch(cached->line());
+                touch_message_request(cpu, *cached);
                 cpu.count(id(Counter::msg_cache_hit));
                 return cached;
             }
@@ -195,6 +206,7 @@ Object* Ring::message_memory_for(sim::Cpu& cpu, Ring& target) {
     cpu.count(id(Counter::msg_cache_miss));
     Object* memory = kernel_.request_slab().alloc(cpu);
     if (memory != nullptr) {
+        touch_message_request(cpu, *memory);
         cpu.charge(id(Primitive::zero_line), request_lines);
     }
     return memory;

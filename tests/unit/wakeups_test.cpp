@@ -90,6 +90,18 @@ TEST_CASE("a wake-up costs what the idle state costs that the CPU has come to") 
     CHECK(woken(true, 1310) == 1310 + 700); // C1
 }
 
+TEST_CASE("a wake-up from another CPU takes its flight more, once") {
+    Engine engine(two_cpus(true), costs(), 1, 1);
+    constexpr Cycles flight = 40;
+    Sleeper sleeper(engine.cpu(0), false);
+    engine.wake(sleeper, 0, flight);
+    engine.run();
+    CHECK(sleeper.ran_at == std::vector<Cycles>{100 + flight});
+    engine.wake(sleeper, 400); // idle from 350 on; a wake-up of its own CPU
+    engine.run();
+    CHECK(sleeper.ran_at.at(1) == 400 + 100);
+}
+
 TEST_CASE("a sleeper that is woken before its timer runs then, and once") {
     CHECK(woken(true, 600, true) == 700);
     CHECK(woken(true, 5000, true) == 5700);

@@ -27,6 +27,7 @@ Request* OnStackRequests::leave_submitter(sim::Cpu& cpu, Request& request) {
     }
     cpu.charge(id(Primitive::request_copy));
     cpu.count(id(Counter::request_copied));
+    copy->ring = stack_.ring;
     copy->sqe = stack_.sqe;
     copy->res = stack_.res;
     copy->node = stack_.node;
