@@ -167,6 +167,10 @@ models::Machine instruction_machine() {
     traced(P::rsrc_removal_queue, 134,
            "io_queue_rsrc_removal, io_rsrc_node_ref_zero and their lists, less io_free_rsrc_node "
            "(6.12.117; later kernels have neither)");
+    traced(P::percpu_alloc, 1300, "pcpu_alloc and what it calls, percpu_ref_init (6.1.0-57)");
+    traced(P::percpu_zero_cpu, 227, "memset_erms of pcpu_alloc (6.1.0-57)");
+    traced(P::percpu_ref_kill, 75, "percpu_ref_kill_and_confirm and its switch (6.1.0-57)");
+    traced(P::call_rcu, 101, "call_rcu and rcu_segcblist (6.1.0-57)");
     return machine;
 }
 
