@@ -162,8 +162,7 @@ models::Machine instruction_machine() {
     traced(P::node_init, 18, "io_rsrc_node_alloc (6.18.15)");
     traced(P::alloc_cache_pop, 1, "io_rsrc_node_alloc, a hit against a miss (6.18.15)");
     traced(P::alloc_cache_miss, 17, "io_cache_alloc_new (6.18.15)");
-    traced(P::alloc_cache_push, 3, "io_free_rsrc_node, with room in the cache against without (6.18.15)");
-    traced(P::slub_free_slow, 140, "kfree, __slab_free, slab_update_freelist (6.18.15)");
+    traced(P::node_put, 25, "io_free_rsrc_node (6.18.15)");
     traced(P::nop_issue, 48, "io_nop, io_nop_prep (6.18.15)");
     traced(P::install_path_6_15, 0, "no function that an install runs through since 6.15 only");
     traced(P::zero_line, 64, "clear_page_erms, 4,100 a page: rep stosb counts each byte (6.18.15)");
@@ -193,11 +192,7 @@ NativeCalibration calibrate_native(const std::vector<LoadedCase>& cases,
         }
     }
     // A cost that nothing measured ever charges stays as it is, and so does one that was traced.
-    std::vector<Primitive> candidates = native_free_costs();
-    if (machine.instructions) {
-        candidates.push_back(Primitive::node_put); // stands for all that an emptied slot costs
-    }
-    for (const Primitive primitive : candidates) {
+    for (const Primitive primitive : native_free_costs()) {
         const bool charged = std::ranges::any_of(measured, [&](const MeasuredPhase& item) {
             const auto counts = cost_counts(results.at(item.which), item.phase);
             return counts && counts->count[static_cast<std::size_t>(primitive)] > 0;
