@@ -272,7 +272,12 @@ void Kernel::ring_gone(Ring& ring, sim::Cycles now) {
 
 void Kernel::wake_for_exit(sim::Cpu& cpu, Ring& ring) {
     UringTask* creator = ring.creator();
-    if (creator != nullptr && creator->task.task().asleep(cpu.now())) {
+    if (creator == nullptr) {
+        return;
+    }
+    // On another CPU the creator frees it itself, when it next enters the kernel.
+    const sim::Task& task = creator->task.task();
+    if (&task.cpu() == &cpu && task.asleep(cpu.now())) {
         kfree(cpu, *ring.take_task_node());
     }
 }
