@@ -11,10 +11,10 @@ namespace {
 
 using P = Primitive;
 
-/// Differences of traces (instructions by function, QEMU TCG) of the cells that `calibrate --native`
-/// fits to, of Debian's cloud kernels 6.1.0-57, 6.12.117, 6.16.12 against 6.18.15. A row stands for
-/// all that is done once for what its primitive counts.
-constexpr std::array<CodeLength, 11> table{{
+/// Differences of traces (instructions by function, QEMU TCG) of the cells that `calibrate
+/// --native` fits to, of Debian's cloud kernels 6.1.0-57, 6.12.117, 6.16.12 against 6.18.15. A row
+/// stands for all that is done once for what its primitive counts.
+constexpr std::array<CodeLength, 12> table{{
     {P::syscall_enter, -64, 30, -4,
      "6.1: no io_cqring_wait when CQEs are there, shorter do_syscall_64; 6.12: "
      "syscall_exit_to_user_mode and what it calls, inlined later; __io_commit_cqring_flush"},
@@ -30,7 +30,10 @@ constexpr std::array<CodeLength, 11> table{{
     {P::files_update_call, 13, 0, 0, "__io_sqe_files_update, io_files_update"},
     {P::fixed_file_remove, 19, 5, 1, "__io_sqe_files_update, one entry; _copy_from_user"},
     {P::table_walk_slot, 13, 7, 0,
-     "io_sqe_files_register, one slot: 13 more; 6.12 clears the pages of tags by memset, 12 a line"},
+     "io_sqe_files_register, one slot: 13 more; 6.12 clears the pages of tags by memset, 12 a "
+     "line"},
+    {P::rsrc_removal_queue, 51, 0, 0,
+     "io_queue_rsrc_removal, __list_add_valid, io_rsrc_put_work of 6.1, against what 6.12 does"},
     {P::slub_alloc_fast, 0, 0, -6, "__kmalloc_noprof"},
 }};
 
@@ -63,8 +66,7 @@ sim::Millicycles cost_under(const Machine& machine, const Design& design, Primit
     if (!machine.instructions) {
         return cost;
     }
-    const sim::Millicycles longer =
-        code_difference(design, primitive) * sim::millicycles_per_cycle;
+    const sim::Millicycles longer = code_difference(design, primitive) * sim::millicycles_per_cycle;
     return std::max<sim::Millicycles>(cost + longer, 0);
 }
 

@@ -166,7 +166,7 @@ models::Machine instruction_machine() {
     traced(P::nop_issue, 48, "io_nop, io_nop_prep (6.18.15)");
     traced(P::install_path_6_15, 0, "no function that an install runs through since 6.15 only");
     traced(P::zero_line, 64, "clear_page_erms, 4,100 a page: rep stosb counts each byte (6.18.15)");
-    traced(P::rsrc_removal_queue, 134,
+    traced(P::rsrc_removal_queue, 126,
            "io_queue_rsrc_removal, io_rsrc_node_ref_zero and their lists, less io_free_rsrc_node "
            "(6.12.117; later kernels have neither)");
     traced(P::percpu_alloc, 1300, "pcpu_alloc and what it calls, percpu_ref_init (6.1.0-57)");

@@ -137,7 +137,7 @@ Section differences_section(const NativeValidation& validation) {
     Section section{"counts that differ: simulated, kernel", std::nullopt, {}};
     section.lines.emplace_back(
         "slab internals start from what the boot and other users of the same "
-        "slab cache left on its lists; the simulator starts from empty ones");
+        "slab cache left on its lists; the simulator starts from slab.resident of its own");
     for (const ValidationRow& row : validation.rows) {
         for (const CountDifference& difference : row.differences) {
             section.lines.push_back(fmt::format("{} {} {}: {} {}, {}", row.scenario, row.parameters,
