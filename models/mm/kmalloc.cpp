@@ -32,15 +32,11 @@ std::string class_name(std::uint32_t size, bool account) {
     return (account ? "kmalloc-cg-" : "kmalloc-") + number;
 }
 
-/// __GFP_ZERO clears whole blocks of pages, whatever was asked for of them (prep_new_page).
 void zero(sim::Cpu& cpu, Allocation& allocation) {
-    const std::uint64_t bytes = allocation.pages != nullptr
-                                    ? allocation.pages->lines.size() * line_bytes
-                                    : allocation.bytes;
-    for (std::uint64_t offset = 0; offset < bytes; offset += line_bytes) {
+    for (std::uint64_t offset = 0; offset < allocation.bytes; offset += line_bytes) {
         cpu.stream(allocation.line_at(offset));
     }
-    const std::uint64_t lines = (bytes + line_bytes - 1) / line_bytes;
+    const std::uint64_t lines = (allocation.bytes + line_bytes - 1) / line_bytes;
     cpu.charge(id(Primitive::zero_line), static_cast<std::uint32_t>(lines));
 }
 

@@ -22,12 +22,12 @@ namespace {
 
 native::NativeValidation validation(const char* release, double simulated, double measured) {
     native::NativeValidation result;
-    result.release = release;
-    result.design = "d";
+    result.release = std::string(release);
+    result.design = std::string("d");
     native::ValidationRow row;
-    row.scenario = "first-fill";
-    row.parameters = "slots 64";
-    row.phase = "fill";
+    row.scenario = std::string("first-fill");
+    row.parameters = std::string("slots 64");
+    row.phase = std::string("fill");
     row.timed = true;
     row.simulated = simulated;
     row.measured = measured;
