@@ -13,6 +13,7 @@ namespace {
 using Choices = std::span<const std::string_view>;
 
 constexpr std::array<std::string_view, 3> lifetime_names{"per_ring", "per_node", "per_ring_switched"};
+constexpr std::array<std::string_view, 4> code_names{"6.1", "6.12", "6.16", "6.18"};
 constexpr std::array<std::string_view, 3> prefill_names{"never", "always", "flag"};
 constexpr std::array<std::string_view, 2> slab_names{"kmalloc", "dedicated"};
 constexpr std::array<std::string_view, 3> reference_names{"plain", "atomic", "percpu"};
@@ -49,6 +50,9 @@ Choices msg_wake_choices() {
 }
 Choices local_order_choices() {
     return local_order_names;
+}
+Choices code_choices() {
+    return code_names;
 }
 Choices lifetime_choices() {
     return lifetime_names;
@@ -133,7 +137,7 @@ constexpr Knob choice(std::string_view name, Choices (*choices)(), std::string_v
             choices, &get_member<member>, &set_member<member>};
 }
 
-const std::array<Knob, 60> table{{
+const std::array<Knob, 62> table{{
     choice<&Design::node_lifetime>(
         "node.lifetime", &lifetime_choices,
         "per_ring: installs take no node; removals queue on the ring's current node and are "
@@ -238,6 +242,11 @@ const std::array<Knob, 60> table{{
         "kernel.possible_cpus", "CPUs", 0, 8192,
         "CPUs that percpu memory has a copy for; 0: as the machine says",
         "cpu_possible_mask; firmware often announces more than are there"),
+    choice<&Design::kernel_code>(
+        "kernel.code", &code_choices,
+        "whose code the steps run: how many instructions each takes more or fewer than 6.18's. Counts "
+        "only on a machine with an instruction clock",
+        "models/code_lengths.cpp: traces of Debian's kernels in guests"),
     boolean<&Design::buffer_imu_cache>(
         "buffers.imu_cache",
         "structures of registered buffers of up to 32 segments come from a cache of the ring (128)",
@@ -335,6 +344,10 @@ const std::array<Knob, 60> table{{
         "how SLUB's bulk allocation goes on when the CPU's freelist is empty: every further object "
         "is allocated by itself, or the freelist is refilled and the loop goes on",
         "rest_singly: 994eb764ec16, the first patch of 2015; refill from ebe909e0fdb3 (4.3) on"),
+    integer<&Design::slab_resident_live>(
+        "slab.resident_live", "percent", 0, 100,
+        "how much of each slab of slab.resident is in use",
+        "an input: half on the machines of the published figures; 99 in a guest that has just booted"),
     choice<&Design::msg_data>(
         "msg_ring.data", &msg_data_choices,
         "how DATA reaches a DEFER_TASKRUN ring. direct: the sender posts the CQE. task_work: generic "

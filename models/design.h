@@ -60,6 +60,9 @@ enum class MsgWake : std::uint8_t { always, batched, batched_local };
 /// In which order local work runs.
 enum class LocalOrder : std::uint8_t { fifo, lifo };
 
+/// Whose code the steps run, as far as their lengths were measured.
+enum class KernelCode : std::uint8_t { v6_1, v6_12, v6_16, v6_18 };
+
 /// How the kernel is built: every choice that a run may make, with the values of Linux 6.18.
 /// Declared once more in knob_table(), which is what users see.
 struct Design {
@@ -81,6 +84,7 @@ struct Design {
     bool slab_nomerge = false;
     bool slab_freelist_random = true;
     std::int64_t slab_resident = 8;
+    std::int64_t slab_resident_live = 50;
     bool install_path_6_15 = true;
     bool file_table_tags = false;
     std::int64_t ring_exit_delay_us = 27500;
@@ -92,6 +96,7 @@ struct Design {
     std::int64_t node_put_delay_us = 1'000'000;
     std::int64_t kernel_hz = 250;
     std::int64_t possible_cpus = 0;
+    KernelCode kernel_code = KernelCode::v6_18;
     bool buffer_imu_cache = true;
     bool buffer_coalesce = true;
     bool buffer_clone = true;

@@ -1,5 +1,6 @@
 #include "models/kernel.h"
 
+#include "models/code_lengths.h"
 #include "models/counters.h"
 #include "models/mechanisms.h"
 #include "models/primitives.h"
@@ -40,10 +41,10 @@ sim::EngineConfig engine_config(const Machine& machine, std::uint64_t seed) {
     return config;
 }
 
-sim::CostTable cost_table(const Machine& machine) {
+sim::CostTable cost_table(const Machine& machine, const Design& design) {
     sim::CostTable costs(primitive_count);
     for (const PrimitiveInfo& row : primitive_table()) {
-        costs.set(id(row.id), machine.cost(row.id).millicycles);
+        costs.set(id(row.id), cost_under(machine, design, row.id));
     }
     return costs;
 }
@@ -96,7 +97,7 @@ KmemCache& make_request_slab(const Design& design, Kmalloc& memory) {
 Kernel::Kernel(const Design& design, const Machine& machine, std::uint64_t seed)
     : design_(design)
     , machine_(machine)
-    , engine_(engine_config(machine, seed), cost_table(machine), mechanism_count, counter_count)
+    , engine_(engine_config(machine, seed), cost_table(machine, design), mechanism_count, counter_count)
     , pages_(engine_.cpus())
     , memory_({static_cast<std::uint32_t>(machine.cpus), engine_.cpus(), pages_, seed, design_,
                machine.memory.l1_sets, static_cast<std::uint32_t>(machine.reorder_entries)})
@@ -128,6 +129,12 @@ Kernel::~Kernel() {
     engine_.clear(); // the exit tasks may still be pending when a run ends early
 }
 
+std::uint32_t Kernel::resident_objects(const KmemCache& cache) const {
+    constexpr std::uint32_t percent = 100;
+    return cache.geometry().objects * static_cast<std::uint32_t>(design_.slab_resident_live) /
+           percent;
+}
+
 void Kernel::boot() {
     sim::Cpu& cpu = engine_.cpu(engine_.cpus() - 1);
     const sim::InitialState initial(cpu);
@@ -135,11 +142,11 @@ void Kernel::boot() {
     const bool shared = design_.node_slab_kind == NodeSlab::kmalloc || !design_.slab_nomerge;
     if (shared) {
         node_slab_->add_resident(cpu, static_cast<std::uint32_t>(design_.slab_resident),
-                                 node_slab_->geometry().objects / 2);
+                                 resident_objects(*node_slab_));
     }
     if (design_.request_merge) {
         request_slab_->add_resident(cpu, static_cast<std::uint32_t>(design_.slab_resident),
-                                    request_slab_->geometry().objects / 2);
+                                    resident_objects(*request_slab_));
     }
 }
 
@@ -257,8 +264,22 @@ void Kernel::ring_gone(Ring& ring, sim::Cycles now) {
         problems_.push_back("ring " + ring.name() + ": " + std::to_string(ring.in_flight()) +
                             " requests never completed");
     }
-    exit_task_work_.at(ring.owner_cpu()).push_back({&ring.task_node(), now});
+    if (Object* node = ring.take_task_node()) {
+        exit_task_work_.at(ring.owner_cpu()).push_back({node, now});
+    }
     std::erase_if(rings_, [&ring](const auto& entry) { return entry.get() == &ring; });
+}
+
+void Kernel::wake_for_exit(sim::Cpu& cpu, Ring& ring) {
+    UringTask* creator = ring.creator();
+    if (creator == nullptr) {
+        return;
+    }
+    // On another CPU the creator frees it itself, when it next enters the kernel.
+    const sim::Task& task = creator->task.task();
+    if (&task.cpu() == &cpu && task.asleep(cpu.now())) {
+        kfree(cpu, *ring.take_task_node());
+    }
 }
 
 void Kernel::run_exit_task_work(sim::Cpu& cpu) {
@@ -277,7 +298,7 @@ KmemCache& Kernel::shared_cache(sim::Cpu& cpu, std::uint32_t bytes, bool account
     KmemCache& cache = memory_.cache(bytes, account);
     if (cache.census().slabs == 0) {
         cache.add_resident(cpu, static_cast<std::uint32_t>(design_.slab_resident),
-                           cache.geometry().objects / 2);
+                           resident_objects(cache));
     }
     return cache;
 }

@@ -159,6 +159,8 @@ class Kernel {
   private:
     friend class RingExit;
     void use_memory_elsewhere(sim::Cpu& cpu);
+    /// Objects in use in each slab that is there before the program starts.
+    std::uint32_t resident_objects(const KmemCache& cache) const;
     std::uint64_t held_elsewhere() const;
 
     /// What the exit work of a ring left for the task that used it, and since when.
@@ -168,6 +170,9 @@ class Kernel {
     };
 
     void ring_gone(Ring& ring, sim::Cycles now);
+    /// io_ring_exit_work first waits until the creator has dropped its link to the ring
+    /// (io_tctx_exit_cb): a task that sleeps is woken for it and sleeps on.
+    void wake_for_exit(sim::Cpu& cpu, Ring& ring);
     sim::Cpu& exit_cpu(const sim::Cpu& closer);
     SlabCensus audit_slab(const KmemCache& cache, std::vector<std::string>& problems) const;
 

@@ -5,6 +5,7 @@
 #include "analysis/cli/output.h"
 #include "analysis/library.h"
 #include "analysis/native/guest.h"
+#include "analysis/native/guest_image.h"
 #include "analysis/native/report.h"
 #include "scenarios/scenario.h"
 
@@ -65,7 +66,9 @@ int native_command(const Invocation& invocation) {
         .flag("count", "only count events")
         .flag("time", "only time the phases")
         .flag("both", "count and time, in processes of their own (default)")
-        .value("vm", "KERNEL", "run in QEMU on this kernel image, in instructions")
+        .value("vm", "KERNEL",
+               "run in QEMU on this kernel image, or the fetched one of a version (6.12), in "
+               "instructions")
         .value("vm-cpus", "N", "CPUs of that guest (default 1)")
         .value("format", "FORMAT", "text (default), json, csv or markdown")
         .value("output,o", "FILE", "write the result to FILE in place of standard output");
@@ -101,7 +104,7 @@ int native_command(const Invocation& invocation) {
         native::NativeRun run;
         if (const auto kernel = options.get("vm")) {
             native::GuestOptions guest;
-            guest.kernel = *kernel;
+            guest.kernel = native::find_guest_image(*kernel);
             guest.cpus = static_cast<int>(guest_cpus);
             native::Job job;
             job.parameters = parameters;

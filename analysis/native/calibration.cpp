@@ -3,6 +3,7 @@
 #include "analysis/canonical_json.h"
 #include "analysis/figures.h"
 #include "analysis/native/host.h"
+#include "models/code_lengths.h"
 #include "scenarios/replay.h"
 
 #include <fmt/format.h>
@@ -77,7 +78,8 @@ FitUnknown unknown_of(Primitive primitive, const models::Machine& machine) {
 }
 
 FitMeasurement measurement_of(const MeasuredPhase& measured, const scenarios::Result& result,
-                              const std::vector<Primitive>& free, const models::Machine& machine) {
+                              const std::vector<Primitive>& free, const models::Design& design,
+                              const models::Machine& machine) {
     const auto counts = cost_counts(result, measured.phase);
     const auto& phase = *result.find_phase(measured.phase);
     const double unit = result.ns(1) / static_cast<double>(phase.operations);
@@ -88,10 +90,13 @@ FitMeasurement measurement_of(const MeasuredPhase& measured, const scenarios::Re
     row.sigma = row.target * std::hypot(error, measured.noise_percent) / 100;
     double constant = counts->fixed_cycles;
     for (const models::PrimitiveInfo& info : models::primitive_table()) {
-        if (std::ranges::find(free, info.id) == free.end()) {
-            constant +=
-                counts->count[static_cast<std::size_t>(info.id)] * cycles_of(machine.cost(info.id));
-        }
+        const bool is_free = std::ranges::find(free, info.id) != free.end();
+        // Of a free cost, what the design's code is longer than 6.18's is known.
+        const sim::Millicycles known =
+            models::cost_under(machine, design, info.id) -
+            (is_free ? machine.cost(info.id).millicycles : sim::Millicycles{0});
+        constant += counts->count[static_cast<std::size_t>(info.id)] * static_cast<double>(known) /
+                    millicycles;
     }
     row.constant = constant * unit;
     for (const Primitive primitive : free) {
@@ -106,13 +111,12 @@ std::vector<Primitive> native_free_costs() {
     using P = Primitive;
     // One of each group that no measurement tells apart: sqe_submit stands for all that is done
     // once a request, fixed_file_install for all that is done once an install.
-    return {P::syscall_enter,      P::sqe_submit,        P::msg_ring_issue,
-            P::msg_data_issue,     P::syscall_register,  P::files_update_call,
-            P::fixed_file_install, P::fixed_file_remove, P::slub_alloc_fast,
-            P::slub_alloc_slow,    P::slub_get_partial,  P::slub_new_slab,
-            P::slub_free_slow,     P::alloc_cache_push,  P::register_files_call,
-            P::zero_line,          P::rsrc_removal_queue, P::alloc_cache_pop,
-            P::file_get};
+    return {
+        P::syscall_enter,    P::sqe_submit,         P::msg_ring_issue,      P::msg_data_issue,
+        P::syscall_register, P::files_update_call,  P::fixed_file_install,  P::fixed_file_remove,
+        P::slub_alloc_fast,  P::slub_alloc_slow,    P::slub_get_partial,    P::slub_new_slab,
+        P::slub_free_slow,   P::alloc_cache_push,   P::register_files_call, P::zero_line,
+        P::table_walk_slot,  P::rsrc_removal_queue, P::alloc_cache_pop,     P::file_get};
 }
 
 models::Machine host_machine() {
@@ -151,6 +155,24 @@ models::Machine instruction_machine() {
         set_cost(machine.cost(line), 0, models::Provenance::assumed,
                  "an instruction takes one tick wherever its line is");
     }
+    const auto traced = [&machine](P step, double instructions, const std::string& functions) {
+        set_cost(machine.cost(step), instructions, models::Provenance::measured,
+                 "trace of a guest: " + functions);
+    };
+    traced(P::node_init, 18, "io_rsrc_node_alloc (6.18.15)");
+    traced(P::alloc_cache_pop, 1, "io_rsrc_node_alloc, a hit against a miss (6.18.15)");
+    traced(P::alloc_cache_miss, 17, "io_cache_alloc_new (6.18.15)");
+    traced(P::node_put, 25, "io_free_rsrc_node (6.18.15)");
+    traced(P::nop_issue, 48, "io_nop, io_nop_prep (6.18.15)");
+    traced(P::install_path_6_15, 0, "no function that an install runs through since 6.15 only");
+    traced(P::zero_line, 64, "clear_page_erms, 4,100 a page: rep stosb counts each byte (6.18.15)");
+    traced(P::rsrc_removal_queue, 126,
+           "io_queue_rsrc_removal, io_rsrc_node_ref_zero and their lists, less io_free_rsrc_node "
+           "(6.12.117; later kernels have neither)");
+    traced(P::percpu_alloc, 1300, "pcpu_alloc and what it calls, percpu_ref_init (6.1.0-57)");
+    traced(P::percpu_zero_cpu, 227, "memset_erms of pcpu_alloc (6.1.0-57)");
+    traced(P::percpu_ref_kill, 75, "percpu_ref_kill_and_confirm and its switch (6.1.0-57)");
+    traced(P::call_rcu, 101, "call_rcu and rcu_segcblist (6.1.0-57)");
     return machine;
 }
 
@@ -166,23 +188,24 @@ NativeCalibration calibrate_native(const std::vector<LoadedCase>& cases,
         if (!results.contains(item.which)) {
             results.emplace(item.which,
                             scenarios::replay(placed(cases.at(item.which).scenario, placement),
-                                              design, machine));
+                                              placed(design, placement), machine));
         }
     }
-    // A cost that nothing measured ever charges stays as it is.
+    // A cost that nothing measured ever charges stays as it is, and so does one that was traced.
     for (const Primitive primitive : native_free_costs()) {
         const bool charged = std::ranges::any_of(measured, [&](const MeasuredPhase& item) {
             const auto counts = cost_counts(results.at(item.which), item.phase);
             return counts && counts->count[static_cast<std::size_t>(primitive)] > 0;
         });
-        if (charged) {
+        const bool traced = machine.cost(primitive).provenance == models::Provenance::measured;
+        if (charged && !traced) {
             calibration.free.push_back(primitive);
             calibration.problem.unknowns.push_back(unknown_of(primitive, machine));
         }
     }
     for (const MeasuredPhase& item : measured) {
         calibration.problem.measurements.push_back(
-            measurement_of(item, results.at(item.which), calibration.free, machine));
+            measurement_of(item, results.at(item.which), calibration.free, design, machine));
     }
     calibration.fit = fit(calibration.problem);
     for (std::size_t i = 0; i < calibration.free.size(); ++i) {

@@ -40,7 +40,11 @@ std::optional<std::vector<LoadedCase>> load_cases(const Library& library,
 struct Placement {
     std::vector<int> cpus;       ///< of each task; none: the scenario's own
     std::uint64_t settle_us = 0; ///< asleep after each close of a ring
+    bool booted_guest = false;   ///< the slabs are as the boot of a guest left them
 };
+
+/// The design with the slabs of where the kernel side ran.
+models::Design placed(const models::Design& design, const Placement& placement);
 
 /// The scenario with its tasks on other CPUs and a sleep after each close_ring.
 scenarios::Scenario placed(const scenarios::Scenario& scenario, const Placement& placement);

@@ -28,7 +28,7 @@ class Planner {
 
   private:
     void tracepoint(const std::string& counter, const std::string& name) {
-        plan_.counted.push_back({counter, {{KernelEvent::Kind::tracepoint, name, ""}}});
+        plan_.counted.push_back({counter, {{KernelEvent::Kind::tracepoint, name, "", {}}}});
     }
 
     void absent(const std::string& counter, std::string reason) {
@@ -46,7 +46,8 @@ class Planner {
 
     /// An event of the slab allocator, from within these functions only.
     void allocator_event(const std::string& counter, const std::string& name,
-                         const std::vector<std::string>& callers, const std::string& condition) {
+                         const std::vector<std::string>& callers, const std::string& condition,
+                         bool shared_with_tables = false) {
         if (symbols_.empty()) {
             absent(counter,
                    "the kernel hides its addresses (sysctl kernel.kptr_restrict, not root)");
@@ -62,10 +63,15 @@ class Planner {
             return;
         }
         std::string filter = call_site_filter(ranges);
-        if (!condition.empty()) {
-            filter = fmt::format("({}) && {}", filter, condition);
+        if (!condition.empty() || shared_with_tables) {
+            filter = fmt::format("({})", filter);
         }
-        plan_.counted.push_back({counter, {{KernelEvent::Kind::tracepoint, name, filter}}});
+        if (!condition.empty()) {
+            filter += " && " + condition;
+        }
+        plan_.counted.push_back({counter,
+                                 {{KernelEvent::Kind::tracepoint, name, filter,
+                                   shared_with_tables ? ranges : std::vector<AddressRange>{}}}});
     }
 
     void nodes() {
@@ -86,7 +92,7 @@ class Planner {
         allocator_event("node_free", "kmem/kfree",
                         {"io_free_rsrc_node", "__io_sqe_files_update", "io_fixed_fd_install",
                          "io_fixed_fd_remove", "io_rsrc_data_free", "io_free_file_tables"},
-                        "");
+                        "", true);
     }
 
     void probe(const std::string& counter, const std::string& function,
@@ -95,7 +101,7 @@ class Planner {
             fmt::format("(slab == \"{}\" || slab ~ \"kmalloc-rnd-*-{}\")", facts_.node_slab,
                         facts_.node_slab.substr(facts_.node_slab.find('-') + 1)) +
             condition;
-        plan_.counted.push_back({counter, {{KernelEvent::Kind::probe, function, filter}}});
+        plan_.counted.push_back({counter, {{KernelEvent::Kind::probe, function, filter, {}}}});
     }
 
     void slabs() {

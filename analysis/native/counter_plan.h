@@ -16,6 +16,9 @@ struct KernelEvent {
     enum class Kind : std::uint8_t { tracepoint, probe } kind = Kind::tracepoint;
     std::string name;   ///< "kmem/kmalloc"; for a probe the function
     std::string filter; ///< of the trace event; empty: all
+    /// Where the filter also lets through what the end of a table without files frees: the call
+    /// sites to find (by ending one) and to leave out.
+    std::vector<AddressRange> shared_with_tables;
 
     friend bool operator==(const KernelEvent&, const KernelEvent&) = default;
 };

@@ -137,7 +137,7 @@ Section differences_section(const NativeValidation& validation) {
     Section section{"counts that differ: simulated, kernel", std::nullopt, {}};
     section.lines.emplace_back(
         "slab internals start from what the boot and other users of the same "
-        "slab cache left on its lists; the simulator starts from empty ones");
+        "slab cache left on its lists; the simulator starts from slab.resident of its own");
     for (const ValidationRow& row : validation.rows) {
         for (const CountDifference& difference : row.differences) {
             section.lines.push_back(fmt::format("{} {} {}: {} {}, {}", row.scenario, row.parameters,
@@ -229,6 +229,7 @@ NativeRuns run_cases_in_guest(const std::vector<LoadedCase>& cases, const std::s
     options.kernel = kernel;
     result.runs = run_guest(work, options);
     result.placement.settle_us = guest_settle_us;
+    result.placement.booted_guest = true;
     result.placement.cpus = {0, 0, 0, 0, 0, 0, 0, 0};
     result.release = result.runs.front().host.release;
     result.instructions = true;
@@ -279,7 +280,7 @@ NativeValidation validate_native(const std::vector<LoadedCase>& cases, const Nat
     }
     for (std::size_t i = 0; i < cases.size(); ++i) {
         const auto simulated =
-            scenarios::replay(placed(cases[i].scenario, placement), design, used);
+            scenarios::replay(placed(cases[i].scenario, placement), placed(design, placement), used);
         for (std::size_t p = 0; p < cases[i].scenario.phases.size(); ++p) {
             validation.rows.push_back(make_row(cases[i], p, runs.runs[i], simulated));
         }

@@ -13,6 +13,17 @@ constexpr std::uint32_t max_fixed_files = 1U << 20U; // IORING_MAX_FIXED_FILES
 constexpr std::uint64_t slot_bytes = 8;
 constexpr std::uint64_t tag_bytes = 8;
 
+/// __GFP_ZERO clears whole blocks of pages (prep_new_page): what lies behind an array of another
+/// length than a power of two is cleared as well.
+void clear_rest_of_block(sim::Cpu& cpu, const Allocation& array) {
+    constexpr std::uint64_t line_bytes = 64;
+    const std::uint64_t lines =
+        array.pages != nullptr ? (array.pages->bytes() - array.bytes) / line_bytes : 0;
+    if (lines > 0) {
+        cpu.charge(id(Primitive::zero_line), static_cast<std::uint32_t>(lines));
+    }
+}
+
 } // namespace
 
 int FileTable::register_slots(sim::Cpu& cpu, std::uint32_t slots, std::uint64_t rlimit_nofile) {
@@ -36,7 +47,9 @@ int FileTable::register_slots(sim::Cpu& cpu, std::uint32_t slots, std::uint64_t 
     bitmap_array_ = memory_.alloc(cpu, words * sizeof(std::uint64_t), accounted_and_zero);
     if (design_.file_table_tags) {
         tag_array_ = memory_.alloc(cpu, slots * tag_bytes, accounted_and_zero);
+        clear_rest_of_block(cpu, tag_array_);
     }
+    clear_rest_of_block(cpu, slot_array_);
     cpu.charge(id(Primitive::table_walk_slot), slots);
     slots_.assign(slots, RsrcSlot{});
     size_ = slots;

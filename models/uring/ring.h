@@ -24,6 +24,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace uringsim::models {
@@ -174,7 +175,10 @@ class Ring final : public RsrcOwner {
     std::uint64_t in_flight() const { return in_flight_; }
 
     /// The task's own record of the ring (struct io_tctx_node), freed by that task after the exit.
-    Object& task_node() { return *task_node_; }
+    /// What links the ring to its creator; null once it has been taken.
+    Object* take_task_node() { return std::exchange(task_node_, nullptr); }
+    /// The task that made the ring; null where none did.
+    UringTask* creator() { return creator_; }
     std::uint16_t owner_cpu() const { return owner_cpu_; }
 
     /// io_ring_ctx_free, less the files: overflow, caches, requests, queues.

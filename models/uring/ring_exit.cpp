@@ -24,6 +24,7 @@ sim::Step RingExit::run_stage(sim::Cpu& cpu) {
     switch (stage_) {
     case Stage::start:
         cpu.charge(id(Primitive::ring_exit));
+        kernel_.wake_for_exit(cpu, ring_);
         drop_polls(cpu);
         next_slot_ = ring_.files().size();
         stage_ = Stage::quiesce;

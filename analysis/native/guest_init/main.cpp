@@ -43,8 +43,15 @@ void settle(std::uint32_t ms) {
     ::nanosleep(&time, nullptr);
 }
 
+/// What earlier runs left on the lists of the nodes' slab cache is given back, so that a run does
+/// not depend on those before it.
+void shrink_slabs() {
+    std::ofstream("/sys/kernel/slab/kmalloc-32/shrink") << 1 << std::flush;
+}
+
 /// Runs the program in a child process and prints its record.
 void run(const scenarios::Scenario& scenario, Purpose purpose) {
+    shrink_slabs();
     const pid_t pid = ::fork();
     if (pid == 0) {
         analysis::native::ProgramOptions options;

@@ -32,6 +32,19 @@ void pin(int cpu) {
     }
 }
 
+/// Counters for this thread; a ring of their own finds out what the end of a table frees.
+std::unique_ptr<TaskCounters> make_counters(bool kernel_probes) {
+    int error = 0;
+    models::RingParams params;
+    params.sq_entries = 1;
+    const auto ring = KernelRing::create("counters", params, error);
+    return std::make_unique<TaskCounters>(kernel_probes, [&ring] {
+        if (ring && ring->register_files_sparse(1) >= 0) {
+            ring->unregister_files();
+        }
+    });
+}
+
 /// Waits for something that another task does.
 class Patience {
   public:
@@ -84,7 +97,8 @@ void ProgramThread::walk() {
     const bool timed = run_.options.purpose == Purpose::time;
     clock_cost_ns_ = timed && run_.options.subtract_clock ? clock_cost_ns() : 0;
     if (run_.options.purpose == Purpose::count) {
-        counters_ = std::make_unique<TaskCounters>(run_.options.kernel_probes);
+        counters_ = make_counters(run_.options.kernel_probes);
+        run(op::Sleep{run_.options.settle_us}); // for the exit work of that ring
         phase_counts_.assign(run_.scenario.phases.size(),
                              std::vector<std::uint64_t>(counters_->names().size(), 0));
     }

@@ -74,11 +74,60 @@ int open_event(const std::string& root, const std::string& name, const std::stri
     return static_cast<int>(fd);
 }
 
+std::uint64_t value_of(int fd) {
+    std::uint64_t value = 0;
+    return ::read(fd, &value, sizeof value) == sizeof value ? value : 0;
+}
+
+/// How many of these events the action causes.
+std::uint64_t count_during(const std::string& root, const std::string& name,
+                           const std::string& filter, const std::function<void()>& action) {
+    const int fd = open_event(root, name, filter);
+    if (fd < 0) {
+        return 0;
+    }
+    const std::uint64_t before = value_of(fd); // some came in before the filter was set
+    action();
+    const std::uint64_t count = value_of(fd) - before;
+    ::close(fd);
+    return count;
+}
+
+/// The call sites within the ranges from which the action causes events, by bisection.
+std::vector<std::uint64_t> call_sites_of(const std::string& root, const std::string& name,
+                                         std::vector<AddressRange> ranges,
+                                         const std::function<void()>& action) {
+    std::vector<std::uint64_t> sites;
+    while (!ranges.empty()) {
+        const AddressRange range = ranges.back();
+        ranges.pop_back();
+        if (count_during(root, name, call_site_filter({range}), action) == 0) {
+            continue;
+        }
+        if (range.end - range.begin == 1) {
+            sites.push_back(range.end);
+            continue;
+        }
+        const std::uint64_t middle = range.begin + (range.end - range.begin) / 2;
+        ranges.push_back({range.begin, middle});
+        ranges.push_back({middle, range.end});
+    }
+    return sites;
+}
+
+std::string but_not(const std::vector<std::uint64_t>& sites) {
+    std::string text;
+    for (const std::uint64_t site : sites) {
+        text += fmt::format(" && call_site != {:#x}", site);
+    }
+    return text;
+}
+
 } // namespace
 
-TaskCounters::TaskCounters(bool kernel_probes)
+TaskCounters::TaskCounters(bool kernel_probes, const std::function<void()>& end_empty_table)
     : names_(own_names.begin(), own_names.end()) {
-    open_all(kernel_probes);
+    open_all(kernel_probes, end_empty_table);
 }
 
 TaskCounters::~TaskCounters() {
@@ -87,7 +136,7 @@ TaskCounters::~TaskCounters() {
     }
 }
 
-void TaskCounters::open_all(bool kernel_probes) {
+void TaskCounters::open_all(bool kernel_probes, const std::function<void()>& end_empty_table) {
     std::string why;
     const auto root = tracefs_root(why);
     const KernelFacts facts = facts_of_this_kernel(kernel_probes);
@@ -109,7 +158,10 @@ void TaskCounters::open_all(bool kernel_probes) {
                 }
             }
             if (problem.empty()) {
-                const int fd = open_event(*root, name, event.filter);
+                const int fd = open_event(
+                    *root, name,
+                    event.filter + but_not(call_sites_of(*root, name, event.shared_with_tables,
+                                                         end_empty_table)));
                 if (fd < 0) {
                     problem = fmt::format("event {}: {}", name, std::strerror(-fd));
                 } else {
@@ -137,10 +189,7 @@ void TaskCounters::read(const ProgramCounts& own, std::vector<std::uint64_t>& co
                             own.files_installed, own.files_removed, own.rings_created};
     std::copy(values.begin(), values.end(), counts.begin());
     for (const Event& event : events_) {
-        std::uint64_t value = 0;
-        if (::read(event.fd, &value, sizeof value) == sizeof value) {
-            counts[event.counter] += value;
-        }
+        counts[event.counter] += value_of(event.fd);
     }
 }
 

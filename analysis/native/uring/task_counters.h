@@ -3,6 +3,7 @@
 #include "analysis/native/record.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ struct ProgramCounts {
 /// events cannot be had, only the program's own counts are there; absent() says why.
 class TaskCounters {
   public:
-    explicit TaskCounters(bool kernel_probes);
+    /// `end_empty_table` registers a table without files and unregisters it.
+    TaskCounters(bool kernel_probes, const std::function<void()>& end_empty_table);
     TaskCounters(const TaskCounters&) = delete;
     TaskCounters& operator=(const TaskCounters&) = delete;
     ~TaskCounters();
@@ -39,7 +41,7 @@ class TaskCounters {
         int fd = -1;
         std::size_t counter = 0; ///< index into names_
     };
-    void open_all(bool kernel_probes);
+    void open_all(bool kernel_probes, const std::function<void()>& end_empty_table);
 
     std::vector<std::string> names_;
     std::vector<Absence> absent_;
