@@ -5,11 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <optional>
-#include <unistd.h>
 
 namespace uringsim::analysis {
 
@@ -126,36 +122,6 @@ bool merge_rows(const std::vector<std::string>& files, const TextSink& sink, std
         }
     }
     return true;
-}
-
-bool merge_to_file(const std::vector<std::string>& files, const std::string& path,
-                   std::string& error) {
-    constexpr std::size_t chunk = std::size_t{1} << 16;
-    const std::string fresh = path + ".merging";
-    auto file = RowFile::open(fresh, false, error);
-    if (!file) {
-        error = fmt::format("{}: cannot be written: {}", path, error);
-        return false;
-    }
-    std::string pending;
-    const auto sink = [&](std::string_view text, std::string& write_error) {
-        pending += text;
-        if (pending.size() < chunk) {
-            return true;
-        }
-        const bool done = file->append(pending, write_error);
-        pending.clear();
-        return done;
-    };
-    bool done = merge_rows(files, sink, error) && file->append(pending, error);
-    if (done && std::rename(fresh.c_str(), path.c_str()) != 0) {
-        error = fmt::format("{}: cannot be written: {}", path, std::strerror(errno));
-        done = false;
-    }
-    if (!done) {
-        ::unlink(fresh.c_str());
-    }
-    return done;
 }
 
 } // namespace uringsim::analysis

@@ -192,6 +192,33 @@ TEST_CASE("shards merged equal the whole; what is missing, doubled or torn is re
     }
 }
 
+TEST_CASE("merge follows links, writes to devices, and touches no file but its own") {
+    const Folder folder;
+    const std::string rows = folder.file("rows.jsonl");
+    REQUIRE(call(small_sweep({"-o", rows})).status == 0);
+    const std::string whole = read_file(rows);
+    const std::string link = folder.file("link.jsonl");
+    const std::string target = folder.file("target.jsonl");
+    fs::create_symlink("target.jsonl", link);
+    write(link + ".merging", "the user's own");
+    for (int time = 0; time < 2; ++time) { // the link leads nowhere at first, then to a file
+        CHECK(call({"merge", rows, "-o", link}).status == 0);
+        CHECK(fs::is_symlink(link));
+        CHECK(read_file(target) == whole);
+    }
+    CHECK(read_file(link + ".merging") == "the user's own");
+    CHECK(call({"merge", rows, "-o", "/dev/null"}).status == 0);
+    CHECK(fs::is_character_file("/dev/null"));
+    // What cannot be merged leaves the file as it was; so does a device that is full.
+    write(rows, whole.substr(0, whole.find('\n') + 1));
+    CHECK(call({"merge", rows, "-o", link}).status == 2);
+    CHECK(read_file(target) == whole);
+    const Called full = call({"merge", target, "-o", "/dev/full"});
+    CHECK(full.status == 1);
+    CHECK(full.err.find("No space left on device") != std::string::npos);
+    CHECK(call({"merge", target, "-o", folder.file("no/such/rows")}).status == 2);
+}
+
 TEST_CASE("resuming completes whatever a kill left, to the same bytes") {
     const Folder folder;
     for (const std::string format : {"jsonl", "csv"}) {
