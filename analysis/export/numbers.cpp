@@ -82,6 +82,10 @@ std::string bytes_text(std::uint64_t bytes) {
     return fmt::format("{:.1f} {}", size, unit);
 }
 
+std::string counted(std::uint64_t number, std::string_view noun) {
+    return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
+
 std::string settings_text(const std::vector<scenarios::Setting>& settings) {
     std::string text;
     for (const scenarios::Setting& setting : settings) {

@@ -64,12 +64,15 @@ bool RowFile::append(std::string_view lines, std::string& error) {
     return true;
 }
 
-std::optional<LineReader> LineReader::open(const std::string& path, std::string& error) {
+std::optional<LineReader> LineReader::open(const std::string& path, std::string& error,
+                                           std::uint64_t from) {
     LineReader reader(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (reader.fd_ < 0) {
+    if (reader.fd_ < 0 ||
+        (from > 0 && ::lseek(reader.fd_, static_cast<off_t>(from), SEEK_SET) < 0)) {
         error = std::strerror(errno);
         return std::nullopt;
     }
+    reader.position_ = from;
     return reader;
 }
 

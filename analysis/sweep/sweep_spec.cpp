@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 namespace uringsim::analysis {
 
@@ -42,12 +41,6 @@ std::string values_text(const JsonNode& node, Diagnostics& diagnostics) {
         text += value_text(child);
     }
     return text;
-}
-
-/// A path in a file starts at the file's own folder.
-std::string resolved(const std::string& name, const JsonNode& root) {
-    const std::filesystem::path folder = std::filesystem::path(root.file()).parent_path();
-    return is_path(name) ? (folder / name).string() : name;
 }
 
 class SpecReader {
@@ -106,7 +99,7 @@ class SpecReader {
         axis.values = *list;
         if (!has_ranges(axis.kind)) {
             for (std::string& value : axis.values) {
-                value = resolved(value, root_);
+                value = named_in(root_, value);
             }
         }
         spec_.axes.push_back(std::move(axis));
@@ -167,7 +160,7 @@ std::optional<SweepSpec> read_sweep(const JsonNode& root, Diagnostics& diagnosti
     reader.ignore("$schema");
     reader.ignore("summary");
     spec.name = reader.name("name").value_or("");
-    spec.base.scenario = resolved(reader.name("scenario").value_or(""), root);
+    spec.base.scenario = named_in(root, reader.name("scenario").value_or(""));
     values.assignments(reader, "set", spec.base.knobs);
     values.assignments(reader, "parameters", spec.base.parameters);
     if (const JsonNode* seed = reader.optional("seed")) {

@@ -14,13 +14,6 @@ using scenarios::Diagnostics;
 
 namespace {
 
-constexpr std::string_view parameter_prefix = "param:";
-
-/// A parameter goes by its own name.
-std::string short_label(const std::string& label) {
-    return label.starts_with(parameter_prefix) ? label.substr(parameter_prefix.size()) : label;
-}
-
 /// Runs of values at which the second design wins.
 std::vector<std::pair<std::int64_t, std::int64_t>> won(const BreakEven& found,
                                                        const BreakEvenRange& range) {
@@ -95,7 +88,7 @@ BreakEven Duel::find(const models::Machine* machine) const {
 std::string Duel::share_of_slots(std::int64_t value) const {
     const auto& parameters = planned_.plan.scenario().parameters;
     const auto slots = std::ranges::find(parameters, "slots", &scenarios::Parameter::name);
-    if (range_.label != "param:installs" || slots == parameters.end()) {
+    if (range_.label != parameter_label("installs") || slots == parameters.end()) {
         return "";
     }
     constexpr double whole = 100;
@@ -117,7 +110,7 @@ std::string Duel::costs_text(std::int64_t value) const {
 }
 
 std::string Duel::sentence(const BreakEven& found) const {
-    const std::string label = short_label(range_.label);
+    const std::string label = axis_of(range_.label).name; // a parameter's own
     const auto runs = won(found, range_);
     std::string where;
     if (runs.empty()) {

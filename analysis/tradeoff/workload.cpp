@@ -30,7 +30,7 @@ void read_parameter(const std::string& item, const std::string& option, Workload
     } else if (workload.range) {
         diagnostics.add_option(option, "takes one range, not several");
     } else {
-        workload.range = read_range("param:" + name, value, option, diagnostics);
+        workload.range = read_range(parameter_label(name), value, option, diagnostics);
     }
 }
 
