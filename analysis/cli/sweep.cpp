@@ -242,12 +242,6 @@ std::string plan_text(const SweepPlan& plan, const SweepSettings& settings) {
     return text;
 }
 
-void warn_left_out(const SweepPlan& plan, std::ostream& err) {
-    for (const auto& [reason, count] : plan.left_out()) {
-        err << fmt::format("uringsim sweep: {} left out: {}\n", counted(count, "point"), reason);
-    }
-}
-
 /// A sweep under way: its output, what was there before, and what is told to whom.
 class SweepJob {
   public:
@@ -414,7 +408,7 @@ int sweep_command(const Invocation& invocation) {
         invocation.err << diagnostics.to_string();
         return exit_status::bad_input;
     }
-    warn_left_out(*plan, invocation.err);
+    invocation.err << left_out_text(*plan, "sweep");
     if (options.given("dry-run")) {
         invocation.out << plan_text(*plan, settings);
         return exit_status::done;

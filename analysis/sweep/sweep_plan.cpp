@@ -1,5 +1,6 @@
 #include "analysis/sweep/sweep_plan.h"
 
+#include "analysis/export/numbers.h"
 #include "analysis/sweep/hash.h"
 #include "analysis/version.h"
 #include "scenarios/configuration.h"
@@ -618,6 +619,15 @@ std::uint64_t SweepPlan::hash_of_sweep() const {
         hash.add(constraint.text());
     }
     return hash.value();
+}
+
+std::string left_out_text(const SweepPlan& plan, std::string_view command) {
+    std::string text;
+    for (const auto& [reason, count] : plan.left_out()) {
+        text += fmt::format("uringsim {}: {} left out: {}\n", command, counted(count, "point"),
+                            reason);
+    }
+    return text;
 }
 
 std::optional<SweepPoint> PointWalk::next() {

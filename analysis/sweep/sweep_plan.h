@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace uringsim::analysis {
@@ -126,6 +127,9 @@ class SweepPlan {
     };
     mutable std::map<std::vector<std::size_t>, Bound> bound_;
 };
+
+/// "uringsim sweep: 3 points left out: why", a line for each reason.
+std::string left_out_text(const SweepPlan& plan, std::string_view command);
 
 /// Walks the points of one shard in order. Not for several threads at once.
 class PointWalk {

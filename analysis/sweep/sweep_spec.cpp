@@ -1,6 +1,7 @@
 #include "analysis/sweep/sweep_spec.h"
 
 #include "scenarios/did_you_mean.h"
+#include "scenarios/key_shape.h"
 
 #include <fmt/format.h>
 
@@ -41,6 +42,15 @@ std::string values_text(const JsonNode& node, Diagnostics& diagnostics) {
         text += value_text(child);
     }
     return text;
+}
+
+/// For the schema: values are read as the command line's.
+void describe_values(const ObjectReader& reader) {
+    scenarios::KeyShape shape;
+    shape.types = {"array", "string", "integer", "boolean"};
+    shape.required = true;
+    shape.help = "numbers, names, and as text ranges with both ends in: 1..9, 1..9+2, 64..4096x2";
+    reader.describe("values", shape);
 }
 
 class SpecReader {
@@ -84,6 +94,9 @@ class SpecReader {
     void single(ObjectReader& reader, const JsonNode& node, std::size_t group) {
         const auto label = reader.name("axis");
         const JsonNode* values = reader.required("values");
+        if (reader.is_observed()) {
+            describe_values(reader);
+        }
         if (!label || values == nullptr) {
             return;
         }
@@ -163,6 +176,7 @@ std::optional<SweepSpec> read_sweep(const JsonNode& root, Diagnostics& diagnosti
     spec.base.scenario = named_in(root, reader.name("scenario").value_or(""));
     values.assignments(reader, "set", spec.base.knobs);
     values.assignments(reader, "parameters", spec.base.parameters);
+    reader.describe("seed", scenarios::shape_of(scenarios::UnsignedRange{}));
     if (const JsonNode* seed = reader.optional("seed")) {
         spec.base.seed = scenarios::get_unsigned(*seed, {}, diagnostics);
     }

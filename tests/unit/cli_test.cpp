@@ -214,10 +214,14 @@ TEST_CASE("compare --vary: each design once with each value, and what is wrong w
                              "linux-6.4 kernel.possible_cpus=18"}) {
         CHECK_MESSAGE(varied.out.find(name) != std::string::npos, name);
     }
-    check_refused(with("kernel.possible_cpus"), "command line: --vary: must be knob=value,value; got "
+    check_refused(with("kernel.possible_cpus"), "command line: --vary: must be knob=values; got "
                                                 "\"kernel.possible_cpus\"");
     check_refused(with("kernel.hz=100,100"),
-                  "command line: --vary: a value twice in \"kernel.hz=100,100\"");
+                  "command line: --vary kernel.hz: \"100\" given twice");
+    CHECK(with("kernel.hz=100..400x2").out.find("linux-6.4 kernel.hz=400") !=
+          std::string::npos); // ranges, as an axis of a sweep has them
+    check_refused(with("kernel.hz=1..1000"), "command line: --vary kernel.hz: 1000 values are more "
+                                             "than 100: `uringsim sweep` is for so many");
     check_refused(with("kernel.hz=100,5"), "command line: --vary kernel.hz: must be a whole number "
                                            "from 100 to 1000 (ticks/s); got 5");
 }
