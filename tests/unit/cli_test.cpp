@@ -360,8 +360,8 @@ TEST_CASE("list names everything, one entry after the other") {
     CHECK(call({"list", "counters"}).out.starts_with("node_alloc "));
     CHECK(call({"list", "policies"}).out.starts_with("io_alloc_cache "));
     CHECK(call({"list", "operations"}).out.starts_with("create_ring"));
-    for (const char* kind : {"scenarios", "designs", "machines", "knobs", "primitives", "counters",
-                             "policies", "operations"}) {
+    for (const char* kind : {"scenarios", "designs", "machines", "sweeps", "knobs", "primitives",
+                             "counters", "policies", "operations"}) {
         const Called called = call({"list", kind});
         CHECK(called.status == status::done);
         CHECK(called.err == "");
@@ -369,7 +369,7 @@ TEST_CASE("list names everything, one entry after the other") {
     }
     check_refused(call({"list", "knob"}),
                   "uringsim list: cannot list \"knob\"; it lists scenarios, designs, machines, "
-                  "knobs, primitives, counters, policies, operations; did you mean \"knobs\"?");
+                  "sweeps, knobs, primitives, counters, policies, operations; did you mean \"knobs\"?");
 }
 
 TEST_CASE("explain says what a name is") {
