@@ -294,8 +294,8 @@ std::string tradeoff_text(const Options& options, const Library& library,
 
 int tradeoff_command(const Invocation& invocation) {
     Options options("tradeoff",
-                    "Ranks designs over a mix of workloads by time an install, registration time "
-                    "and retained memory, and marks the Pareto front; or finds where the winner of "
+                    "Ranks designs over a mix of workloads by time (an install; an operation where "
+                    "a phase installs nothing), registration time and retained memory, and marks the Pareto front; or finds where the winner of "
                     "two designs changes, by bisection. A workload is "
                     "SCENARIO[,NAME=VALUE...][:WEIGHT]; a VALUE of X..Y is a range to search, as "
                     "--break-even has it for all workloads.",
