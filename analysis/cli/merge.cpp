@@ -25,9 +25,8 @@ int merge_into(const std::optional<OutputFile>& file, const std::vector<std::str
         inputs_are_good = done || !taken;
         return done;
     };
-    const TextSink standard_output = [&](std::string_view text, std::string& why) {
-        why = "standard output takes no more";
-        return static_cast<bool>(invocation.out << text);
+    const TextSink standard_output = [&](std::string_view text, std::string& /*why*/) {
+        return static_cast<bool>(invocation.out << text); // who owns the stream says why
     };
     const bool done = file ? file->write_from(rows, error) : rows(standard_output, error);
     if (done) {
@@ -37,7 +36,9 @@ int merge_into(const std::optional<OutputFile>& file, const std::vector<std::str
         invocation.err << "uringsim merge: " << error << '\n';
         return exit_status::bad_input;
     }
-    invocation.err << "uringsim merge: the rows cannot be written: " << error << '\n';
+    if (file) {
+        invocation.err << "uringsim merge: the rows cannot be written: " << error << '\n';
+    }
     return exit_status::failed;
 }
 

@@ -16,6 +16,7 @@
 #include <array>
 #include <memory>
 #include <new>
+#include <unistd.h>
 
 namespace uringsim::analysis {
 
@@ -54,7 +55,7 @@ Options make_options() {
         .value("shard", "K/N", "only every N-th run, from the K-th; `merge` puts shards together")
         .flag("resume", "run only what FILE of -o does not have yet; refused where FILE has "
                         "anything that is not of this sweep")
-        .value("progress", "WHEN", "auto (default): on standard error if a terminal; or never")
+        .value("progress", "WHEN", "auto (default): on standard error if a terminal and not among rows; or never")
         .value("phase", "P", "the phase that the summary is of (default: the first)")
         .value("map", "A,B", "the axes of the heat map (default: the first two of numbers)")
         .value("format", "FORMAT", "jsonl (default) or csv; also by the file's name")
@@ -301,14 +302,16 @@ class SweepJob {
     int run_all() {
         Interrupt interrupt;
         const std::uint64_t before = resumed_ ? resumed_->rows() : 0;
-        Progress progress(invocation_.err, settings_.progress, walk_.total(), before);
+        // Among rows on the same terminal it would be in the way.
+        const bool shown = settings_.progress && (settings_.path || ::isatty(STDOUT_FILENO) == 0);
+        Progress progress(invocation_.err, shown, walk_.total(), before);
         SweepHooks hooks;
         hooks.write = [&](std::string_view lines, std::string& error) {
             if (file_) {
                 return file_->append(lines, error);
             }
             if (!(invocation_.out << lines)) {
-                error = "standard output does not take them";
+                error = "standard output takes no more";
                 return false;
             }
             return true;
@@ -335,8 +338,10 @@ class SweepJob {
     int report(const SweepOutcome& outcome, std::uint64_t before, int interrupt_status) const {
         const std::uint64_t rows = before + outcome.written;
         if (!outcome.write_error.empty()) {
-            invocation_.err << fmt::format("uringsim: rows cannot be written: {}\n",
-                                           outcome.write_error);
+            if (file_) { // who owns the stream says it of standard output
+                invocation_.err << fmt::format("uringsim sweep: rows cannot be written: {}\n",
+                                               outcome.write_error);
+            }
             return exit_status::failed;
         }
         if (outcome.interrupted) {

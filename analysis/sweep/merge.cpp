@@ -29,6 +29,10 @@ struct Source {
         const auto next = reader.next();
         if (!next) {
             place.reset();
+            if (!reader.failure().empty()) {
+                error = fmt::format("{}: cannot be read: {}", path, reader.failure());
+                return false;
+            }
             if (reader.torn()) {
                 error = fmt::format("{}: ends in the middle of a row; `sweep --resume` completes it",
                                     path);

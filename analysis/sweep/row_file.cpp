@@ -81,7 +81,8 @@ LineReader::LineReader(LineReader&& other) noexcept
     , buffer_(std::move(other.buffer_))
     , used_(other.used_)
     , position_(other.position_)
-    , torn_(other.torn_) {
+    , torn_(other.torn_)
+    , failure_(std::move(other.failure_)) {
     other.fd_ = -1;
 }
 
@@ -106,7 +107,11 @@ std::optional<std::string_view> LineReader::next() {
         buffer_.resize(before + chunk_bytes);
         const ssize_t got = ::read(fd_, buffer_.data() + before, chunk_bytes);
         buffer_.resize(before + (got > 0 ? static_cast<std::size_t>(got) : 0));
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
         if (got <= 0) {
+            failure_ = got < 0 ? std::strerror(errno) : "";
             torn_ = !buffer_.empty();
             return std::nullopt;
         }

@@ -58,6 +58,8 @@ class LineReader {
 
     /// Where the next line starts.
     std::uint64_t position() const { return position_; }
+    /// Why reading ended before the file did; empty where it did not.
+    const std::string& failure() const { return failure_; }
     /// True once the file ended in the middle of a line.
     bool torn() const { return torn_; }
     /// What there is of that line.
@@ -75,6 +77,7 @@ class LineReader {
     std::size_t used_ = 0;
     std::uint64_t position_ = 0;
     bool torn_ = false;
+    std::string failure_;
 };
 
 } // namespace uringsim::analysis

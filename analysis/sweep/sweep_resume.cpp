@@ -112,6 +112,10 @@ class EarlierRows {
     /// other places, which are kept, and an incomplete last one. False, with `error` set, where
     /// something would be lost.
     bool check_rest(bool any_in_place, std::string& error) {
+        if (!reader_.failure().empty()) {
+            error = reader_.failure();
+            return false;
+        }
         return line_ ? check_others(error) : check_torn(any_in_place, error);
     }
 
@@ -141,6 +145,10 @@ class EarlierRows {
                 return false;
             }
             keys.insert(row->key);
+        }
+        if (!behind->failure().empty()) {
+            error = behind->failure();
+            return false;
         }
         const std::size_t others = keys.size();
         for (PointWalk all = start_; !keys.empty();) {

@@ -214,6 +214,10 @@ TEST_CASE("compare --vary: each design once with each value, and what is wrong w
                              "linux-6.4 kernel.possible_cpus=18"}) {
         CHECK_MESSAGE(varied.out.find(name) != std::string::npos, name);
     }
+    auto as_text = args;
+    as_text[11] = "text"; // in place of csv
+    as_text.emplace_back("kernel.possible_cpus=8,18");
+    CHECK(call(as_text).out.find("\n  linux-6.3 kernel.possible_cpus=18 ") != std::string::npos);
     check_refused(with("kernel.possible_cpus"), "command line: --vary: must be knob=values; got "
                                                 "\"kernel.possible_cpus\"");
     check_refused(with("kernel.hz=100,100"),

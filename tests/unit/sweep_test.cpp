@@ -217,6 +217,8 @@ TEST_CASE("merge follows links, writes to devices, and touches no file but its o
     CHECK(full.status == 1);
     CHECK(full.err.find("No space left on device") != std::string::npos);
     CHECK(call({"merge", target, "-o", folder.file("no/such/rows")}).status == 2);
+    CHECK(call({"merge", folder.file(".")}).err.find("cannot be read: Is a directory") !=
+          std::string::npos);
 }
 
 TEST_CASE("resuming completes whatever a kill left, to the same bytes") {
