@@ -148,7 +148,9 @@ std::string sensitivity_text(const Duel& duel, const BreakEven& found,
                              const TradeoffSettings& settings) {
     const auto moved = settings.percent ? duel.sensitivity(found, *settings.percent) : std::nullopt;
     if (!moved) {
-        return "";
+        return settings.percent && !settings.paragraph
+                   ? "\nThe winner does not change at exactly one point: nothing to vary costs for."
+                   : "";
     }
     std::string text = fmt::format("With each cost {} % off, one at a time, that point lies between "
                                    "{} and {}{}.",

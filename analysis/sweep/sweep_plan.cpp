@@ -265,9 +265,13 @@ std::vector<std::int64_t> SweepPlan::knob_values(const Axis& axis,
                                                  Diagnostics& diagnostics) const {
     const models::Knob* knob = models::find_knob(axis.name);
     if (knob == nullptr) {
-        diagnostics.add_option(option_of(axis),
-                               "there is no such knob (a parameter is param:NAME)" +
-                                   suggestion(axis.name, models::knob_names()));
+        const bool parameter = std::ranges::any_of(
+            scenario_.parameters, [&](const auto& each) { return each.name == axis.name; });
+        diagnostics.add_option(
+            option_of(axis),
+            "there is no such knob (a parameter is param:NAME)" +
+                (parameter ? fmt::format("; did you mean \"{}\"?", parameter_label(axis.name))
+                           : suggestion(axis.name, models::knob_names())));
         return {};
     }
     if (sets(spec_.base.knobs, axis.name)) {

@@ -141,6 +141,10 @@ void SweepSpec::add_axis(const std::string& label, const std::string& values,
 
 void SweepSpec::zip(const std::vector<std::string>& labels, const std::string& option,
                     Diagnostics& diagnostics) {
+    if (labels.size() < 2) {
+        diagnostics.add_option(option, "must name two axes or more: A,B");
+        return;
+    }
     std::vector<std::string> known(axes.size());
     std::ranges::transform(axes, known.begin(), &Axis::label);
     std::optional<std::size_t> group;

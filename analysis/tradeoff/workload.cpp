@@ -127,7 +127,7 @@ Workload read_workload(const std::string& text, Diagnostics& diagnostics) {
     if (colon != std::string::npos) {
         std::string error;
         const auto weight = scenarios::parse_unsigned(rest.substr(colon + 1),
-                                                      {1, 1'000'000, "weight"}, error);
+                                                      {1, 1'000'000}, error);
         if (!weight) {
             diagnostics.add_option(option, "weight " + error);
         }

@@ -139,6 +139,9 @@ TEST_CASE("sweeps that are absurd or misspelt are refused before anything runs")
               .find("--max-runs N allows more") != std::string::npos);
     CHECK(error({"--axis", "node_cache.limt=1"}).find("did you mean \"node_cache.limit\"?") !=
           std::string::npos);
+    CHECK(error({"--axis", "slots=1"}).find("did you mean \"param:slots\"?") != std::string::npos);
+    CHECK(error({"--axis", "node_cache.limit=1,2", "--zip", "node_cache.limit"})
+              .find("two axes or more") != std::string::npos);
     CHECK(error({"--axis", "param:slotz=1"}).find("did you mean \"slots\"?") != std::string::npos);
     CHECK(error({"--axis", "node_cache.limit=-1"}).find("must be a whole number") !=
           std::string::npos);
