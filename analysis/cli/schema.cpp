@@ -19,10 +19,8 @@ struct SchemaRow {
 };
 
 constexpr std::array rows{
-    SchemaRow{"scenario", FileKind::scenario},
-    SchemaRow{"design", FileKind::design},
-    SchemaRow{"machine", FileKind::machine},
-    SchemaRow{"published", FileKind::published},
+    SchemaRow{"scenario", FileKind::scenario}, SchemaRow{"design", FileKind::design},
+    SchemaRow{"machine", FileKind::machine},   SchemaRow{"published", FileKind::published},
     SchemaRow{"sweep", FileKind::sweep},
 };
 

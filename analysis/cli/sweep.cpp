@@ -55,7 +55,8 @@ Options make_options() {
         .value("shard", "K/N", "only every N-th run, from the K-th; `merge` puts shards together")
         .flag("resume", "run only what FILE of -o does not have yet; refused where FILE has "
                         "anything that is not of this sweep")
-        .value("progress", "WHEN", "auto (default): on standard error if a terminal and not among rows; or never")
+        .value("progress", "WHEN",
+               "auto (default): on standard error if a terminal and not among rows; or never")
         .value("phase", "P", "the phase that the summary is of (default: the first)")
         .value("map", "A,B", "the axes of the heat map (default: the first two of numbers)")
         .value("format", "FORMAT", "jsonl (default) or csv; also by the file's name")
@@ -345,10 +346,9 @@ class SweepJob {
             return exit_status::failed;
         }
         if (outcome.interrupted) {
-            invocation_.err << fmt::format(
-                "uringsim sweep: interrupted after {} of {}{}\n", rows,
-                counted(walk_.total(), "row"),
-                settings_.path ? "; --resume runs the rest" : "");
+            invocation_.err << fmt::format("uringsim sweep: interrupted after {} of {}{}\n", rows,
+                                           counted(walk_.total(), "row"),
+                                           settings_.path ? "; --resume runs the rest" : "");
             return interrupt_status;
         }
         if (settings_.path) {

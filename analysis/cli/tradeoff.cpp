@@ -73,8 +73,8 @@ std::string name_title(const SweepPlan& plan) {
 std::string legend(const std::vector<PlannedWorkload>& mix, const MeasuredMix& measured) {
     std::string text;
     for (std::size_t i = 0; i < mix.size(); ++i) {
-        text += fmt::format("[{}] {}, phase {}", i + 1, mix[i].workload.subject(),
-                            mix[i].phase_name());
+        text +=
+            fmt::format("[{}] {}, phase {}", i + 1, mix[i].workload.subject(), mix[i].phase_name());
         if (measured.unit() == "ns") {
             text += ", " + measured.units[i];
         }
@@ -86,13 +86,13 @@ std::string legend(const std::vector<PlannedWorkload>& mix, const MeasuredMix& m
 /// No candidate keeps to --memory: says how much the least one retains.
 void report_budget(const std::vector<Candidate>& candidates, std::uint64_t budget,
                    Diagnostics& diagnostics) {
-    const auto least = std::ranges::min_element(candidates, {}, [](const Candidate& candidate) {
-        return candidate.cost.retained_bytes;
-    });
+    const auto least = std::ranges::min_element(
+        candidates, {}, [](const Candidate& candidate) { return candidate.cost.retained_bytes; });
     diagnostics.add_option(
-        "--memory", fmt::format("no candidate retains at most {}; {} retains least, {}",
-                                bytes_text(budget), least->name,
-                                bytes_text(static_cast<std::uint64_t>(least->cost.retained_bytes))));
+        "--memory",
+        fmt::format("no candidate retains at most {}; {} retains least, {}", bytes_text(budget),
+                    least->name,
+                    bytes_text(static_cast<std::uint64_t>(least->cost.retained_bytes))));
 }
 
 std::string front_text(const std::vector<PlannedWorkload>& mix, const TradeoffSettings& settings,
@@ -111,11 +111,10 @@ std::string front_text(const std::vector<PlannedWorkload>& mix, const TradeoffSe
         return "";
     }
     std::string text = legend(mix, measured);
-    text += fmt::format("{} of {}{}{}; * none is better in all three\n\n",
-                        ranking.order.size(), counted(all.size(), "candidate"),
-                        settings.best ? ", the best of each design" : "",
-                        settings.budget ? ", that retain at most " + bytes_text(*settings.budget)
-                                        : "");
+    text += fmt::format(
+        "{} of {}{}{}; * none is better in all three\n\n", ranking.order.size(),
+        counted(all.size(), "candidate"), settings.best ? ", the best of each design" : "",
+        settings.budget ? ", that retain at most " + bytes_text(*settings.budget) : "");
     std::vector<Column> columns{{name_title(mix.front().plan), Align::left},
                                 {"", Align::left},
                                 {measured.unit()},
@@ -261,8 +260,8 @@ void check_statements(const std::vector<Workload>& workloads, const TradeoffSett
     }
 }
 
-std::string tradeoff_text(const Options& options, const Library& library,
-                          Diagnostics& diagnostics, std::ostream& err) {
+std::string tradeoff_text(const Options& options, const Library& library, Diagnostics& diagnostics,
+                          std::ostream& err) {
     std::vector<Workload> workloads;
     for (const std::string& text : options.arguments()) {
         workloads.push_back(read_workload(text, diagnostics));
@@ -297,7 +296,8 @@ std::string tradeoff_text(const Options& options, const Library& library,
 int tradeoff_command(const Invocation& invocation) {
     Options options("tradeoff",
                     "Ranks designs over a mix of workloads by time (an install; an operation where "
-                    "a phase installs nothing), registration time and retained memory, and marks the Pareto front; or finds where the winner of "
+                    "a phase installs nothing), registration time and retained memory, and marks "
+                    "the Pareto front; or finds where the winner of "
                     "two designs changes, by bisection. A workload is "
                     "SCENARIO[,NAME=VALUE...][:WEIGHT]; a VALUE of X..Y is a range to search, as "
                     "--break-even has it for all workloads.",
@@ -322,8 +322,8 @@ int tradeoff_command(const Invocation& invocation) {
     Diagnostics diagnostics;
     const auto library = Library::open(options.get("data"), diagnostics);
     try {
-        const std::string text = library ? tradeoff_text(options, *library, diagnostics, invocation.err)
-                                         : "";
+        const std::string text =
+            library ? tradeoff_text(options, *library, diagnostics, invocation.err) : "";
         if (!diagnostics.empty()) {
             invocation.err << diagnostics.to_string();
             return exit_status::bad_input;

@@ -34,8 +34,8 @@ struct Source {
                 return false;
             }
             if (reader.torn()) {
-                error = fmt::format("{}: ends in the middle of a row; `sweep --resume` completes it",
-                                    path);
+                error = fmt::format(
+                    "{}: ends in the middle of a row; `sweep --resume` completes it", path);
             }
             return !reader.torn();
         }

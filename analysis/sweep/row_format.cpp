@@ -328,12 +328,15 @@ class CsvFormat final : public RowFormat {
 
     std::vector<std::string> start(const SweepPoint& point) const {
         const RowPlace place = place_of(point, plan_);
-        std::vector<std::string> cells{
-            std::to_string(place.index), std::to_string(place.runs),
-            hex_text(place.sweep),       hex_text(point.key),
-            std::string(version()),      point.scenario->name,
-            point.design.name,           point.machine->name,
-            std::to_string(point.scenario->seed)};
+        std::vector<std::string> cells{std::to_string(place.index),
+                                       std::to_string(place.runs),
+                                       hex_text(place.sweep),
+                                       hex_text(point.key),
+                                       std::string(version()),
+                                       point.scenario->name,
+                                       point.design.name,
+                                       point.machine->name,
+                                       std::to_string(point.scenario->seed)};
         for (const scenarios::Parameter& parameter : point.scenario->parameters) {
             cells.push_back(std::to_string(parameter.value));
         }

@@ -75,8 +75,7 @@ std::string suggestion(const std::string& name, const Names& names) {
 
 bool sets(const std::vector<std::pair<std::string, std::string>>& assignments,
           const std::string& name) {
-    return std::ranges::any_of(assignments,
-                               [&](const auto& entry) { return entry.first == name; });
+    return std::ranges::any_of(assignments, [&](const auto& entry) { return entry.first == name; });
 }
 
 /// The values of an axis as numbers; `read` reads one.
@@ -153,8 +152,8 @@ Axis SweepPlan::repeated_seeds(std::uint64_t first, Diagnostics& diagnostics) co
     std::uint64_t repeats = spec_.repeats;
     if (repeats - 1 > most - first) {
         diagnostics.add_option(
-            "--repeats", fmt::format("{} seeds from {} on pass over the largest, {}", repeats, first,
-                                     most));
+            "--repeats",
+            fmt::format("{} seeds from {} on pass over the largest, {}", repeats, first, most));
         repeats = 1;
     }
     for (std::uint64_t i = 0; i < repeats; ++i) {
@@ -174,19 +173,21 @@ void SweepPlan::add_default_axes(const Scenario& scenario, Diagnostics& diagnost
     };
     std::vector<Axis> missing;
     if (!has(AxisKind::machine)) {
-        missing.push_back({AxisKind::machine, "machine",
-                           {spec_.base.machine.value_or(named_in(root_, scenario.machine))}, 0});
+        missing.push_back({AxisKind::machine,
+                           "machine",
+                           {spec_.base.machine.value_or(named_in(root_, scenario.machine))},
+                           0});
     } else if (spec_.base.machine) {
         refuse("machine", "is also set with --machine");
     }
     if (!has(AxisKind::design)) {
         const auto& given = spec_.base.designs;
         missing.push_back({AxisKind::design, "design",
-                           given.empty() ? std::vector{named_in(root_, scenario.design)} : given, 0});
+                           given.empty() ? std::vector{named_in(root_, scenario.design)} : given,
+                           0});
     }
     if (!has(AxisKind::seed)) {
-        missing.push_back(
-            repeated_seeds(spec_.base.seed.value_or(scenario.seed), diagnostics));
+        missing.push_back(repeated_seeds(spec_.base.seed.value_or(scenario.seed), diagnostics));
     } else if (spec_.base.seed) {
         refuse("seed", "is also set with --seed");
     } else if (spec_.repeats > 1) {
@@ -261,8 +262,7 @@ void SweepPlan::check_axes(Diagnostics& diagnostics) {
     }
 }
 
-std::vector<std::int64_t> SweepPlan::knob_values(const Axis& axis,
-                                                 Diagnostics& diagnostics) const {
+std::vector<std::int64_t> SweepPlan::knob_values(const Axis& axis, Diagnostics& diagnostics) const {
     const models::Knob* knob = models::find_knob(axis.name);
     if (knob == nullptr) {
         const bool parameter = std::ranges::any_of(
@@ -405,9 +405,9 @@ void SweepPlan::for_each_choice(const std::vector<bool>& moving, const Visit& vi
     }
 }
 
-/// Counts the runs and why points are left out. Seeds and machines have no say in that; and where no
-/// constraint joins the two, parameters make sense or not whatever the design, and knobs whatever the
-/// scenario, so that there is no need to walk through all pairs.
+/// Counts the runs and why points are left out. Seeds and machines have no say in that; and where
+/// no constraint joins the two, parameters make sense or not whatever the design, and knobs
+/// whatever the scenario, so that there is no need to walk through all pairs.
 void SweepPlan::count_runs(Diagnostics& diagnostics) {
     std::vector<bool> of_scenario(groups());
     std::vector<bool> of_design(groups());
@@ -628,8 +628,8 @@ std::uint64_t SweepPlan::hash_of_sweep() const {
 std::string left_out_text(const SweepPlan& plan, std::string_view command) {
     std::string text;
     for (const auto& [reason, count] : plan.left_out()) {
-        text += fmt::format("uringsim {}: {} left out: {}\n", command, counted(count, "point"),
-                            reason);
+        text +=
+            fmt::format("uringsim {}: {} left out: {}\n", command, counted(count, "point"), reason);
     }
     return text;
 }

@@ -88,7 +88,8 @@ class SweepPlan {
     void count_apart(const std::vector<bool>& of_scenario, const std::vector<bool>& of_design);
     std::uint64_t hash_of_sweep() const;
     Choice choice_at(const std::vector<std::size_t>& places) const;
-    /// Calls `visit` with each choice of the groups that move; the others stay at their first value.
+    /// Calls `visit` with each choice of the groups that move; the others stay at their first
+    /// value.
     template <class Visit>
     void for_each_choice(const std::vector<bool>& moving, const Visit& visit) const;
     /// The number of combinations of groups.

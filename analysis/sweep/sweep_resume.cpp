@@ -42,7 +42,9 @@ bool keep(LineReader& reader, std::optional<std::string_view> line, const std::s
     }
     const auto file = OutputFile::open(kept_path(path), error);
     const TextSource rows = [&](const TextSink& sink, std::string& why) {
-        const auto copy = [&](std::string_view text) { return sink(std::string(text) + '\n', why); };
+        const auto copy = [&](std::string_view text) {
+            return sink(std::string(text) + '\n', why);
+        };
         bool done = copy(kept_mark);
         while (old && done) {
             const auto kept = old->next();
@@ -122,9 +124,7 @@ class EarlierRows {
     bool has_others() const { return line_.has_value(); }
 
     /// Keeps the rows that are not in place.
-    bool keep_others(std::string& error) {
-        return keep(reader_, line_, path_, error);
-    }
+    bool keep_others(std::string& error) { return keep(reader_, line_, path_, error); }
 
     /// Where the rows in place end.
     std::uint64_t good() const { return good_; }
@@ -182,9 +182,8 @@ class EarlierRows {
         if (point && torn.substr(0, common) == std::string_view(start).substr(0, common)) {
             return true;
         }
-        error = any_in_place
-                    ? "what follows its last row is no row of this sweep; remove it"
-                    : "none of its rows is of this sweep; give another file, or remove it";
+        error = any_in_place ? "what follows its last row is no row of this sweep; remove it"
+                             : "none of its rows is of this sweep; give another file, or remove it";
         return false;
     }
 

@@ -17,8 +17,9 @@ namespace uringsim::analysis {
 /// are; rows that come later in this sweep (one was deleted, or an axis grew) are moved to a file
 /// beside it, `OUT.kept`, before anything is cut off, and are taken from there by their key.
 ///
-/// Nothing is lost that this sweep does not write again: a file with rows of another sweep or shard,
-/// or with something else in it, is refused and stays as it is. Only the last line may be incomplete.
+/// Nothing is lost that this sweep does not write again: a file with rows of another sweep or
+/// shard, or with something else in it, is refused and stays as it is. Only the last line may be
+/// incomplete.
 class ResumeState {
   public:
     using Written = std::function<void(const SweepPoint&, const RowFigures&)>;

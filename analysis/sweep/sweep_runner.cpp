@@ -7,8 +7,8 @@
 #include <exception>
 #include <map>
 #include <mutex>
-#include <thread>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -48,8 +48,8 @@ class Runner {
     }
 
   private:
-    /// Starts helpers, who begin when all are there. Where the system does not give so many, half of
-    /// those that it gave are sent home: it has come to a limit, and the runs need memory, too.
+    /// Starts helpers, who begin when all are there. Where the system does not give so many, half
+    /// of those that it gave are sent home: it has come to a limit, and the runs need memory, too.
     void start(std::vector<std::thread>& helpers, unsigned wanted) {
         unsigned working = wanted;
         try {

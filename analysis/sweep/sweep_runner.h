@@ -32,7 +32,8 @@ struct SweepOutcome {
 };
 
 /// Runs what is left of a walk in `jobs` threads, or in as many as there are runs or as the system
-/// gives, and writes the rows in the order of the walk, so that the bytes do not depend on `jobs`. At most a window of rows is held back for a slow one.
+/// gives, and writes the rows in the order of the walk, so that the bytes do not depend on `jobs`.
+/// At most a window of rows is held back for a slow one.
 SweepOutcome run_sweep(const RowFormat& format, PointWalk& walk, unsigned jobs,
                        const SweepHooks& hooks);
 

@@ -198,10 +198,9 @@ std::string SweepSummary::map_text() const {
 }
 
 std::string SweepSummary::to_text() const {
-    std::string text =
-        fmt::format("{} of {}{}\n", counted(rows_, "run"), plan_.scenario().name,
-                    stopped_ > 0 ? fmt::format(", {} of which stopped with an error", stopped_)
-                                 : "");
+    std::string text = fmt::format(
+        "{} of {}{}\n", counted(rows_, "run"), plan_.scenario().name,
+        stopped_ > 0 ? fmt::format(", {} of which stopped with an error", stopped_) : "");
     if (plan_.scenario().phases.empty()) {
         return text;
     }

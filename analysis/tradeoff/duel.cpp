@@ -48,9 +48,9 @@ void check_range(const Library& library, const PlannedWorkload& planned,
                  const BreakEvenRange& range, Diagnostics& diagnostics) {
     const auto report = [&](const SweepPlan& plan, const std::string& where) {
         for (const auto& [why, count] : plan.left_out()) {
-            diagnostics.add_option(
-                "--break-even", fmt::format("{}{} cannot be run on both designs: {}",
-                                            planned.workload.subject(), where, why));
+            diagnostics.add_option("--break-even",
+                                   fmt::format("{}{} cannot be run on both designs: {}",
+                                               planned.workload.subject(), where, why));
         }
     };
     report(planned.plan, "");
@@ -72,7 +72,10 @@ void check_range(const Library& library, const PlannedWorkload& planned,
 }
 
 Duel::Duel(const Library& library, const PlannedWorkload& planned, BreakEvenRange range)
-    : library_(library), planned_(planned), range_(std::move(range)), spec_(spec_of(planned.plan)) {
+    : library_(library)
+    , planned_(planned)
+    , range_(std::move(range))
+    , spec_(spec_of(planned.plan)) {
     const auto first = planned.plan.bind(planned.plan.choice_of(0));
     const auto second = planned.plan.bind(planned.plan.choice_of(1));
     if (planned.plan.combinations() != 2 || !first || !second) {

@@ -126,8 +126,8 @@ Workload read_workload(const std::string& text, Diagnostics& diagnostics) {
     const std::size_t colon = rest.rfind(':');
     if (colon != std::string::npos) {
         std::string error;
-        const auto weight = scenarios::parse_unsigned(rest.substr(colon + 1),
-                                                      {1, 1'000'000}, error);
+        const auto weight =
+            scenarios::parse_unsigned(rest.substr(colon + 1), {1, 1'000'000}, error);
         if (!weight) {
             diagnostics.add_option(option, "weight " + error);
         }

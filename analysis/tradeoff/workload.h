@@ -67,8 +67,8 @@ std::optional<PlannedWorkload> plan_workload(const Workload& workload,
                                              const Library& library,
                                              scenarios::Diagnostics& diagnostics);
 
-/// What a phase costs, and whether that is a file installed in it or, in a phase without installs, an
-/// operation.
+/// What a phase costs, and whether that is a file installed in it or, in a phase without installs,
+/// an operation.
 struct UnitCost {
     double ns = 0;
     bool an_install = false;

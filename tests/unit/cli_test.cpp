@@ -220,8 +220,7 @@ TEST_CASE("compare --vary: each design once with each value, and what is wrong w
     CHECK(call(as_text).out.find("\n  linux-6.3 kernel.possible_cpus=18 ") != std::string::npos);
     check_refused(with("kernel.possible_cpus"), "command line: --vary: must be knob=values; got "
                                                 "\"kernel.possible_cpus\"");
-    check_refused(with("kernel.hz=100,100"),
-                  "command line: --vary kernel.hz: \"100\" given twice");
+    check_refused(with("kernel.hz=100,100"), "command line: --vary kernel.hz: \"100\" given twice");
     CHECK(with("kernel.hz=100..400x2").out.find("linux-6.4 kernel.hz=400") !=
           std::string::npos); // ranges, as an axis of a sweep has them
     check_refused(with("kernel.hz=1..1000"), "command line: --vary kernel.hz: 1000 values are more "
@@ -371,9 +370,10 @@ TEST_CASE("list names everything, one entry after the other") {
         CHECK(called.err == "");
         CHECK(fits_80_columns(called.out));
     }
-    check_refused(call({"list", "knob"}),
-                  "uringsim list: cannot list \"knob\"; it lists scenarios, designs, machines, "
-                  "sweeps, knobs, primitives, counters, policies, operations; did you mean \"knobs\"?");
+    check_refused(
+        call({"list", "knob"}),
+        "uringsim list: cannot list \"knob\"; it lists scenarios, designs, machines, "
+        "sweeps, knobs, primitives, counters, policies, operations; did you mean \"knobs\"?");
 }
 
 TEST_CASE("explain says what a name is") {

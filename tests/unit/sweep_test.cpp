@@ -275,7 +275,8 @@ TEST_CASE("a deleted row is run again, and rows of a smaller sweep are used agai
 
 TEST_CASE("resuming refuses a file with anything else in it, and leaves it as it was") {
     const Folder folder;
-    const auto refused_as_it_was = [&](const std::vector<std::string>& args, const std::string& why) {
+    const auto refused_as_it_was = [&](const std::vector<std::string>& args,
+                                       const std::string& why) {
         const std::string& path = args[args.size() - 2];
         const std::string before = read_file(path);
         const Called called = call(args);
@@ -342,9 +343,10 @@ TEST_CASE("shards of sweeps that differ in anything do not merge") {
         const std::string first = folder.file("1." + format);
         const std::string second = folder.file("2." + format);
         REQUIRE(call(small_sweep({"--shard", "1/2", "-o", first})).status == 0);
-        const std::vector<std::vector<std::string>> others{
-            {"--param", "batch=8"}, {"--seed", "9"}, {"--machine", "bigbox-2023"},
-            {"--set", "slab.debug=true"}};
+        const std::vector<std::vector<std::string>> others{{"--param", "batch=8"},
+                                                           {"--seed", "9"},
+                                                           {"--machine", "bigbox-2023"},
+                                                           {"--set", "slab.debug=true"}};
         for (const auto& other : others) {
             auto args = small_sweep({"--shard", "2/2", "-o", second});
             args.insert(args.end(), other.begin(), other.end());
@@ -360,8 +362,9 @@ TEST_CASE("shards of sweeps that differ in anything do not merge") {
 }
 
 TEST_CASE("rows hold the knobs that were set, not only those that were swept") {
-    const std::vector<std::string> args{"sweep", "first-fill", "--param", "rounds=1", "--param",
-                                        "slots=8", "--set", "node_cache.limit=8", "--format"};
+    const std::vector<std::string> args{"sweep",   "first-fill", "--param", "rounds=1",
+                                        "--param", "slots=8",    "--set",   "node_cache.limit=8",
+                                        "--format"};
     auto csv = args;
     csv.emplace_back("csv");
     CHECK(call(csv).out.find(",node_cache.limit [nodes],") != std::string::npos);
@@ -403,10 +406,12 @@ TEST_CASE("what is counted without walking is what walking finds") {
     CHECK(apart.err == joined.err);
     CHECK(apart.out.starts_with("42 runs of 48 combinations\n"));
     // Parameters that make no sense together, knobs that do not, and both.
-    const std::vector<std::string> both{"sweep", "remove-refill", "--axis", "param:installs=8,16",
-                                        "--axis", "param:slots=8,16", "--axis",
-                                        "node_cache.limit=0,8", "--designs",
-                                        "linux-6.18,rfc-0001+0002", "--dry-run"};
+    const std::vector<std::string> both{"sweep",     "remove-refill",
+                                        "--axis",    "param:installs=8,16",
+                                        "--axis",    "param:slots=8,16",
+                                        "--axis",    "node_cache.limit=0,8",
+                                        "--designs", "linux-6.18,rfc-0001+0002",
+                                        "--dry-run"};
     auto walked = both;
     walked.insert(walked.end(), {"--where", "limit >= 0"});
     CHECK(call(both).out == call(walked).out);
@@ -456,8 +461,13 @@ TEST_CASE("a run that stops is a row with its error, and the sweep goes on") {
               .err.find("odd has no phase at all") != std::string::npos);
     // A scenario without phases: the good run counts as such; resumed rows count as those just run.
     for (const std::string format : {"jsonl", "csv"}) {
-        const std::vector<std::string> args{"sweep", scenario, "--axis", "param:n=0..2", "--resume",
-                                            "-o", folder.file("odd-rows." + format)};
+        const std::vector<std::string> args{"sweep",
+                                            scenario,
+                                            "--axis",
+                                            "param:n=0..2",
+                                            "--resume",
+                                            "-o",
+                                            folder.file("odd-rows." + format)};
         const Called first = call(args);
         const Called again = call(args);
         CHECK(first.status == 1);

@@ -129,7 +129,8 @@ TEST_CASE("tradeoff says what its times are of") {
     const auto nops = head({"nop"});
     CHECK(nops.find("ns/operation") != std::string::npos);
     CHECK(nops.find("install") == std::string::npos);
-    const auto fills = head({"first-fill,slots=8,rounds=1", "table-life,slots=8,rounds=1,installs=8"});
+    const auto fills =
+        head({"first-fill,slots=8,rounds=1", "table-life,slots=8,rounds=1,installs=8"});
     CHECK(fills.find("ns/install") != std::string::npos);
     CHECK(fills.find("operation") == std::string::npos);
     const auto both = head({"first-fill,slots=8,rounds=1", "nop"});
