@@ -26,7 +26,7 @@ Sign sign_of(const PublishedChange& change) {
     if (std::abs(change.published_percent) <= change.noise_percent.value_or(0)) {
         return Sign::within_noise;
     }
-    const bool same = (change.published_percent > 0) == (change.simulated_percent > 0);
+    const bool same = same_sign(change.published_percent, change.simulated_percent);
     return same ? Sign::right : Sign::wrong;
 }
 
@@ -48,6 +48,10 @@ PublishedChange change_between(const ValidatedFigure& before, const ValidatedFig
 std::string_view sign_name(Sign sign) {
     static constexpr std::array<std::string_view, 3> names{"right", "wrong", "within noise"};
     return names.at(static_cast<std::size_t>(sign));
+}
+
+bool same_sign(double a, double b) {
+    return (a > 0) == (b > 0) && (a < 0) == (b < 0);
 }
 
 std::vector<PublishedChange> changes_between(const std::vector<ValidatedFigure>& figures) {

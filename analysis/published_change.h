@@ -20,6 +20,9 @@ enum class Sign {
 
 std::string_view sign_name(Sign sign);
 
+/// Both above 0, or both below, or both 0.
+bool same_sign(double a, double b);
+
 /// The change from one published figure to another, as a rule from one design to the next, beside
 /// the simulated one. A figure names the other one by "against".
 struct PublishedChange {

@@ -65,7 +65,7 @@ double error_of(const PublishedFigure& figure, double simulated) {
 bool has_right_sign(const PublishedFigure& figure, double simulated) {
     return figure.metric != Metric::percent ||
            std::abs(figure.value) <= figure.noise_percent.value_or(0) ||
-           (figure.value > 0) == (simulated > 0);
+           same_sign(figure.value, simulated);
 }
 
 /// A figure that scatters cannot be held to less than its scatter; one that is counted does not.

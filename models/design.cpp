@@ -494,6 +494,11 @@ std::vector<std::string> conflicts(const Design& design) {
         lines.emplace_back("request.slab_order needs request.merge false: a cache with an order of "
                            "its own is never merged");
     }
+    if (design.request_policy == "on_stack" &&
+        design.request_completion != RequestCompletion::single) {
+        lines.emplace_back("request.policy on_stack needs request.completion single: there is one "
+                           "request on the stack, and a batch of completions holds many");
+    }
     if (design.request_account && design.request_merge) {
         lines.emplace_back(
             "request.merge needs request.account false: kmalloc-256 is not accounted");

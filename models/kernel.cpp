@@ -320,7 +320,7 @@ void Kernel::use_memory_elsewhere(sim::Cpu& cpu) {
         return;
     }
     submitted_since_other_use_ = 0;
-    other_objects_.push_back(memory_.cache(request_bytes, false).alloc(cpu));
+    other_objects_.push_back(&memory_.cache(request_bytes, false).alloc_nofail(cpu));
     if (other_objects_.size() > held) {
         kfree(cpu, *other_objects_.front());
         other_objects_.pop_front();

@@ -102,6 +102,7 @@ class Cpu final : public Event {
 
     /// The same for one of many lines at a stride, which takes the room of `weight` lines in L1.
     void touch(Line& line, std::uint32_t weight) {
+        check_order(line, true);
         if (!data_.touch_l1(line, weight)) {
             touch_far(line);
         }

@@ -94,7 +94,9 @@ class Engine {
     void schedule_task(Task& task, Cycles at);
     void check_time([[maybe_unused]] Cycles at) {
 #ifndef NDEBUG
-        causality_violations_ += at < current_ ? 1 : 0;
+        if (at < current_) {
+            note_causality_violation();
+        }
 #endif
     }
 

@@ -4,6 +4,8 @@
 #include "models/mechanisms.h"
 #include "models/primitives.h"
 
+#include <cassert>
+
 namespace uringsim::models {
 
 Workqueue::Workqueue(sim::Engine& engine)
@@ -26,8 +28,9 @@ void Workqueue::queue(std::uint16_t cpu, Work& work, sim::Cycles at) {
         return;
     }
     work.queued_ = true;
-    workers_.at(cpu)->works.push_back(&work);
-    engine_.wake(*workers_.at(cpu), at);
+    Worker& worker = *workers_.at(work.running_on_.value_or(cpu));
+    worker.works.push_back(&work);
+    engine_.wake(worker, at);
 }
 
 void Workqueue::forget(Work& work) {
@@ -49,16 +52,19 @@ sim::Step Workqueue::Worker::step(sim::Cpu& cpu) {
         running_ = works.front();
         works.pop_front();
         running_->queued_ = false;
+        running_->running_on_ = cpu.id();
         cpu.charge(id(Primitive::work_start));
         cpu.count(id(Counter::works_run));
     }
     if (!running_->run(cpu)) {
+        running_->running_on_.reset();
         running_ = nullptr;
     }
     return sim::Step::ready();
 }
 
 Workqueue::DelayedWork::~DelayedWork() {
+    assert(!is_running());
     if (pending()) {
         queue_.engine_.cancel(*this);
     }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace uringsim::models {
@@ -22,14 +23,20 @@ class Work {
     /// Does one stage. True: there is more of this execution to do.
     virtual bool run(sim::Cpu& cpu) = 0;
 
+    /// Some kworker has begun and not ended it.
+    bool is_running() const { return running_on_.has_value(); }
+
   private:
     friend class Workqueue;
     bool queued_ = false;
+    std::optional<std::uint16_t> running_on_; ///< the CPU of the kworker that is at it
 };
 
 /// The bound workqueue system_wq: a work runs on the CPU that queued it, as a task that shares that
 /// CPU with whoever runs there. A work is queued at most once; it can be queued again while it
-/// runs. Source: kernel/workqueue.c (6.1): queue_work_on, mod_delayed_work_on, flush_delayed_work.
+/// runs, and then runs again on the CPU where it is running, whoever queues it: no work runs twice
+/// at the same time. Source: kernel/workqueue.c (6.1): queue_work_on, mod_delayed_work_on,
+/// flush_delayed_work, and __queue_work with find_worker_executing_work for the last rule.
 class Workqueue {
   public:
     explicit Workqueue(sim::Engine& engine);
@@ -57,7 +64,7 @@ class Workqueue {
         std::uint16_t cpu_ = 0;
     };
 
-    /// queue_work on a CPU, at `at`.
+    /// queue_work on a CPU, at `at`; on another one where the work is running.
     void queue(std::uint16_t cpu, Work& work, sim::Cycles at);
 
   private:

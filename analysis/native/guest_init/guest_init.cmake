@@ -1,8 +1,9 @@
 # The one program of a guest's initramfs: static, so that it needs no file beside it. Left out where
-# liburing has no static library; `native --vm` then says so.
+# liburing has no static library, and with sanitizers, which cannot be linked statically; `native --vm`
+# then says so.
 find_library(LIBURING_STATIC NAMES liburing.a)
 find_library(FMT_STATIC NAMES libfmt.a)
-if(LIBURING_STATIC AND (FMT_STATIC OR fmt_VERSION VERSION_LESS 10))
+if(LIBURING_STATIC AND NOT URINGSIM_SANITIZE AND (FMT_STATIC OR fmt_VERSION VERSION_LESS 10))
   file(GLOB guest_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/../uring/*.cpp)
   list(APPEND guest_sources ${CMAKE_CURRENT_LIST_DIR}/main.cpp)
   foreach(name job record refusal btf kernel_symbols counter_plan)
