@@ -121,8 +121,11 @@ void FigureRuns::execute(unsigned jobs) {
     const std::size_t helpers =
         std::min<std::size_t>(std::max(jobs, 1U), std::max<std::size_t>(runs_.size(), 1)) - 1;
     std::vector<std::thread> threads;
-    for (std::size_t i = 0; i < helpers; ++i) {
-        threads.emplace_back(work);
+    try {
+        while (threads.size() < helpers) {
+            threads.emplace_back(work);
+        }
+    } catch (const std::exception&) { // the system gives no more; those it gave will do
     }
     work();
     for (std::thread& thread : threads) {

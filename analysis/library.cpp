@@ -138,6 +138,10 @@ bool is_path(std::string_view name) {
     return name.find('/') != std::string_view::npos || name.ends_with(".json");
 }
 
+std::string named_in(const JsonNode& root, const std::string& name) {
+    return is_path(name) ? (fs::path(root.file()).parent_path() / name).string() : name;
+}
+
 std::vector<fs::path> data_folders(const fs::path& executable) {
     std::vector<fs::path> folders;
     if (!executable.empty()) {

@@ -26,6 +26,9 @@ std::optional<scenarios::JsonNode> read_json_file(const std::filesystem::path& p
 /// True where a name given for a shipped file is a path instead: it has a '/' or ends in ".json".
 bool is_path(std::string_view name);
 
+/// What a name in a file means to Library::find(): a path there starts at the file's own folder.
+std::string named_in(const scenarios::JsonNode& root, const std::string& name);
+
 /// Where the data folder may be, best first: beside a moved install, the source tree, the install.
 /// `executable` is the running program; empty where it is not known.
 std::vector<std::filesystem::path> data_folders(const std::filesystem::path& executable);

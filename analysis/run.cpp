@@ -221,8 +221,9 @@ std::size_t find_phase(const scenarios::Scenario& scenario,
     for (const scenarios::PhaseSpec& phase : scenario.phases) {
         names.push_back(phase.name);
     }
-    std::string error;
-    const auto index = scenarios::parse_choice(*wanted, names, error);
+    std::string error = fmt::format("{} has no phase at all", scenario.name);
+    const auto index =
+        names.empty() ? std::nullopt : scenarios::parse_choice(*wanted, names, error);
     if (!index) {
         diagnostics.add_option("--phase", error);
     }

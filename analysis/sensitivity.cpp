@@ -14,13 +14,6 @@ namespace {
 
 constexpr double percent = 100.0;
 
-/// Two figures that differ in nothing but the design.
-bool is_pair(const PublishedFigure& a, const PublishedFigure& b) {
-    return is_cost(a.metric) && a.metric == b.metric && a.scenario == b.scenario &&
-           a.parameters == b.parameters && a.machine == b.machine && a.phase == b.phase &&
-           a.design != b.design && a.knobs.empty() && b.knobs.empty();
-}
-
 /// A change as a figure in percent. For a rate that of the time it takes.
 PublishedFigure change_of(const PublishedFigure& before, const PublishedFigure& after) {
     PublishedFigure change = after;
@@ -34,30 +27,23 @@ PublishedFigure change_of(const PublishedFigure& before, const PublishedFigure& 
     return change;
 }
 
-/// The figure that another one is compared with: the one that it names, or, in a file that names none,
-/// the first one that differs in nothing but the design.
-const PublishedFigure* counterpart(const PublishedFile& file, std::size_t index) {
-    const PublishedFigure& figure = file.figures[index];
-    const bool named = std::ranges::any_of(
-        file.figures, [](const PublishedFigure& each) { return !each.against.empty(); });
-    const auto end = named ? file.figures.end()
-                           : file.figures.begin() + static_cast<std::ptrdiff_t>(index);
-    const auto found = std::find_if(file.figures.begin(), end, [&](const PublishedFigure& each) {
-        return named ? each.id == figure.against : is_pair(each, figure);
-    });
-    return found != end ? &*found : nullptr;
+/// The figure that another one is compared with; nullptr where it names none by "against".
+const PublishedFigure* counterpart(const PublishedFile& file, const PublishedFigure& figure) {
+    const auto found = figure.against.empty()
+                           ? file.figures.end()
+                           : std::ranges::find(file.figures, figure.against, &PublishedFigure::id);
+    return found != file.figures.end() ? &*found : nullptr;
 }
 
 /// All conclusions of a file: its figures in percent, and the changes from one figure to another.
 std::vector<PublishedFigure> conclusions_of(const PublishedFile& file) {
     std::vector<PublishedFigure> changes;
-    for (std::size_t i = 0; i < file.figures.size(); ++i) {
-        const PublishedFigure& figure = file.figures[i];
+    for (const PublishedFigure& figure : file.figures) {
         if (figure.metric == Metric::percent) {
             changes.push_back(figure);
             continue;
         }
-        if (const PublishedFigure* before = counterpart(file, i)) {
+        if (const PublishedFigure* before = counterpart(file, figure)) {
             changes.push_back(change_of(*before, figure));
             changes.back().limit = file.limits.points;
         }

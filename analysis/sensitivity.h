@@ -25,8 +25,8 @@ struct Crossing {
     double at_cycles = 0; ///< within the physical range of the primitive table
 };
 
-/// A published change of a phase between two designs: a figure in percent, or two figures of one
-/// source that differ in nothing but the design.
+/// A published change of a phase between two designs: a figure in percent, or two figures of which
+/// one names the other by "against".
 struct Conclusion {
     std::string id; ///< of the figure on the changed design
     std::string source;

@@ -57,12 +57,7 @@ std::vector<PublishedFigure> figures_to_fit(const Library& library, const std::s
     return results_to_fit(library, machine, from, diagnostics);
 }
 
-} // namespace
-
-int calibrate_command(const Invocation& invocation) {
-    if (asks_for_native(invocation)) {
-        return calibrate_native_command(invocation);
-    }
+Options make_options() {
     Options options("calibrate",
                     "Chooses a machine's free costs by measurements: the published figures that "
                     "are marked \"use\": \"fit\", or results of runs on that machine. Writes the "
@@ -76,6 +71,79 @@ int calibrate_command(const Invocation& invocation) {
         .value("jobs", "N", "threads for the simulations; without it one a CPU")
         .value("output,o", "FILE", "write the machine's file to FILE");
     add_data_option(options);
+    return options;
+}
+
+/// Where the machine's file goes.
+struct Target {
+    std::string path = "-";         ///< for messages
+    std::optional<OutputFile> file; ///< nothing: standard output, or nowhere
+    bool dry_run = false;           ///< only the report is written
+};
+
+Target open_target(const Options& options, scenarios::Diagnostics& diagnostics) {
+    Target target{options.get("output").value_or("-"), std::nullopt, options.given("dry-run")};
+    if (target.path != "-" && !target.dry_run) {
+        std::string error;
+        target.file = OutputFile::open(target.path, error);
+        if (!target.file) {
+            diagnostics.add_option("--output " + target.path, "cannot be written: " + error);
+        }
+    }
+    return target;
+}
+
+/// All that a calibration starts from.
+struct Inputs {
+    scenarios::JsonNode root; ///< of the machine's file
+    std::vector<PublishedFigure> figures;
+    std::vector<PublishedFigure> predicted;
+};
+
+/// Nothing after reporting.
+std::optional<Inputs> read_inputs(const Library& library, const Options& options,
+                                  scenarios::Diagnostics& diagnostics) {
+    auto root = library.load(FileKind::machine, *options.get("machine"), "--machine", diagnostics);
+    const auto machine = root ? scenarios::read_machine(*root, diagnostics) : std::nullopt;
+    if (!machine) {
+        return std::nullopt;
+    }
+    Inputs inputs{*std::move(root),
+                  figures_to_fit(library, machine->name, options.all("from"), diagnostics),
+                  {}};
+    if (!diagnostics.empty()) {
+        return std::nullopt;
+    }
+    inputs.predicted = published_costs(library, machine->name, false, diagnostics);
+    return inputs;
+}
+
+/// Writes the report and the machine's file. Returns the exit status.
+int write_calibration(const Calibration& calibration, const Target& target,
+                      const Invocation& invocation) {
+    const std::string report = calibration_text(calibration);
+    std::string error;
+    if (target.dry_run) {
+        invocation.out << report;
+    } else if (!target.file) {
+        invocation.err << report;
+        invocation.out << calibration.machine_file;
+    } else if (target.file->write(calibration.machine_file, error)) {
+        invocation.out << report;
+    } else {
+        invocation.err << "uringsim: " << target.path << " cannot be written: " << error << '\n';
+        return exit_status::failed;
+    }
+    return calibration.settled ? exit_status::done : exit_status::failed;
+}
+
+} // namespace
+
+int calibrate_command(const Invocation& invocation) {
+    if (asks_for_native(invocation)) {
+        return calibrate_native_command(invocation);
+    }
+    Options options = make_options();
     if (!options.parse(invocation.args, invocation.out)) {
         return exit_status::done;
     }
@@ -86,47 +154,21 @@ int calibrate_command(const Invocation& invocation) {
     }
     scenarios::Diagnostics diagnostics;
     const unsigned jobs = read_jobs(options, default_jobs(), diagnostics);
-    std::optional<OutputFile> file;
-    const std::string path = options.get("output").value_or("-");
-    std::string error;
-    if (path != "-" && !options.given("dry-run")) {
-        file = OutputFile::open(path, error);
-        if (!file) {
-            diagnostics.add_option("--output " + path, "cannot be written: " + error);
-        }
-    }
+    const Target target = open_target(options, diagnostics);
     const auto library = Library::open(options.get("data"), diagnostics);
-    const auto root = library ? library->load(FileKind::machine, *options.get("machine"),
-                                              "--machine", diagnostics)
-                              : std::nullopt;
-    const auto machine = root ? scenarios::read_machine(*root, diagnostics) : std::nullopt;
-    const auto figures =
-        machine ? figures_to_fit(*library, machine->name, options.all("from"), diagnostics)
-                : std::vector<PublishedFigure>{};
-    if (!machine || !diagnostics.empty()) {
+    const auto inputs = library ? read_inputs(*library, options, diagnostics) : std::nullopt;
+    if (!inputs || !diagnostics.empty()) {
         invocation.err << diagnostics.to_string();
         return exit_status::bad_input;
     }
-    const auto predicted = published_costs(*library, machine->name, false, diagnostics);
     try {
-        const auto calibration = calibrate(*library, *root, figures, predicted, jobs, diagnostics);
+        const auto calibration = calibrate(*library, inputs->root, inputs->figures,
+                                           inputs->predicted, jobs, diagnostics);
         if (!calibration) {
             invocation.err << diagnostics.to_string();
             return exit_status::bad_input;
         }
-        const std::string report = calibration_text(*calibration);
-        if (options.given("dry-run")) {
-            invocation.out << report;
-        } else if (!file) {
-            invocation.err << report;
-            invocation.out << calibration->machine_file;
-        } else if (file->write(calibration->machine_file, error)) {
-            invocation.out << report;
-        } else {
-            invocation.err << "uringsim: " << path << " cannot be written: " << error << '\n';
-            return exit_status::failed;
-        }
-        return calibration->settled ? exit_status::done : exit_status::failed;
+        return write_calibration(*calibration, target, invocation);
     } catch (const scenarios::RunError& stopped) {
         invocation.err << "uringsim: the run stopped: " << stopped.what() << '\n';
         return exit_status::failed;

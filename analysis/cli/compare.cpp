@@ -5,6 +5,7 @@
 #include "analysis/cli/output.h"
 #include "analysis/library.h"
 #include "analysis/run.h"
+#include "analysis/sweep/axis.h"
 #include "scenarios/did_you_mean.h"
 #include "scenarios/replay.h"
 
@@ -36,7 +37,7 @@ std::size_t find_baseline(const std::optional<std::string>& wanted,
     return 0;
 }
 
-/// --vary KNOB=V1,V2,...
+/// --vary KNOB=VALUES, with the values that an axis of a sweep takes.
 std::optional<KnobVariation> read_variation(const Options& options,
                                             scenarios::Diagnostics& diagnostics) {
     const auto text = options.get("vary");
@@ -45,16 +46,24 @@ std::optional<KnobVariation> read_variation(const Options& options,
     }
     const std::size_t equals = text->find('=');
     if (equals == std::string::npos || equals == 0) {
-        diagnostics.add_option("--vary",
-                               fmt::format("must be knob=value,value; got \"{}\"", *text));
+        diagnostics.add_option("--vary", fmt::format("must be knob=values; got \"{}\"", *text));
         return std::nullopt;
     }
-    KnobVariation variation{text->substr(0, equals),
-                            read_list(text->substr(equals + 1), "--vary", diagnostics)};
-    std::vector<std::string> sorted = variation.values;
-    std::ranges::sort(sorted);
-    if (std::ranges::adjacent_find(sorted) != sorted.end()) {
-        diagnostics.add_option("--vary", fmt::format("a value twice in \"{}\"", *text));
+    KnobVariation variation{text->substr(0, equals), {}};
+    std::string error;
+    if (auto values = expand_values(text->substr(equals + 1), true, error)) {
+        variation.values = *std::move(values);
+    } else {
+        diagnostics.add_option("--vary " + variation.knob, error);
+        return std::nullopt;
+    }
+    constexpr std::size_t most = 100;
+    if (variation.values.size() > most) {
+        diagnostics.add_option("--vary " + variation.knob,
+                               fmt::format("{} values are more than {}: `uringsim sweep` is for so "
+                                           "many",
+                                           variation.values.size(), most));
+        return std::nullopt;
     }
     return variation;
 }
@@ -86,7 +95,9 @@ int compare_command(const Invocation& invocation) {
                     "SCENARIO");
     options.value("designs", "A,B,C", "designs, by name or path")
         .value("baseline", "A", "the one of them to compare with; without it the first")
-        .value("vary", "KNOB=V1,V2", "each design once with each of these values of a knob");
+        .value("vary", "KNOB=VALUES",
+               "each design once with each of these values of a knob: 0,32,64..512x2, as an axis "
+               "of `sweep` takes them");
     add_run_options(options);
     if (!options.parse(invocation.args, invocation.out)) {
         return exit_status::done;

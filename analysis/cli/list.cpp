@@ -50,6 +50,10 @@ std::vector<Entry> list_machines(const Library& library, Diagnostics& diagnostic
     return list_files(library, FileKind::machine, diagnostics);
 }
 
+std::vector<Entry> list_sweeps(const Library& library, Diagnostics& diagnostics) {
+    return list_files(library, FileKind::sweep, diagnostics);
+}
+
 std::vector<Entry> list_knobs(const Library& /*library*/, Diagnostics& /*diagnostics*/) {
     std::vector<Entry> entries;
     for (const models::Knob& knob : models::knob_table()) {
@@ -105,9 +109,10 @@ struct ListRow {
 
 constexpr std::array rows{
     ListRow{"scenarios", &list_scenarios},   ListRow{"designs", &list_designs},
-    ListRow{"machines", &list_machines},     ListRow{"knobs", &list_knobs},
-    ListRow{"primitives", &list_primitives}, ListRow{"counters", &list_counters},
-    ListRow{"policies", &list_policies},     ListRow{"operations", &list_operations},
+    ListRow{"machines", &list_machines},     ListRow{"sweeps", &list_sweeps},
+    ListRow{"knobs", &list_knobs},           ListRow{"primitives", &list_primitives},
+    ListRow{"counters", &list_counters},     ListRow{"policies", &list_policies},
+    ListRow{"operations", &list_operations},
 };
 
 const ListRow& find_row(const std::string& name) {
@@ -145,8 +150,8 @@ std::string entries_text(const std::vector<Entry>& entries) {
 
 int list_command(const Invocation& invocation) {
     Options options("list",
-                    "Names what there is: scenarios, designs, machines, knobs (with what is "
-                    "allowed and the default), primitives, counters, policies or operations.",
+                    "Names what there is: scenarios, designs, machines, sweeps, knobs (with what "
+                    "is allowed and the default), primitives, counters, policies or operations.",
                     "KIND");
     add_data_option(options);
     if (!options.parse(invocation.args, invocation.out)) {

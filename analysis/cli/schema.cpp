@@ -19,10 +19,9 @@ struct SchemaRow {
 };
 
 constexpr std::array rows{
-    SchemaRow{"scenario", FileKind::scenario},
-    SchemaRow{"design", FileKind::design},
-    SchemaRow{"machine", FileKind::machine},
-    SchemaRow{"published", FileKind::published},
+    SchemaRow{"scenario", FileKind::scenario}, SchemaRow{"design", FileKind::design},
+    SchemaRow{"machine", FileKind::machine},   SchemaRow{"published", FileKind::published},
+    SchemaRow{"sweep", FileKind::sweep},
 };
 
 FileKind find_kind(const std::string& name) {
@@ -45,8 +44,8 @@ FileKind find_kind(const std::string& name) {
 
 int schema_command(const Invocation& invocation) {
     Options options("schema",
-                    "Prints the JSON Schema (2020-12) of a kind of file: scenario, design, machine "
-                    "or published. For editors; `uringsim check` knows more.",
+                    "Prints the JSON Schema (2020-12) of a kind of file: scenario, design, "
+                    "machine, published or sweep. For editors; `uringsim check` knows more.",
                     "KIND");
     if (options.parse(invocation.args, invocation.out)) {
         invocation.out << json_schema(find_kind(options.arguments().front()));

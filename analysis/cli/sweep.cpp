@@ -2,6 +2,7 @@
 #include "analysis/cli/interrupt.h"
 #include "analysis/cli/options.h"
 #include "analysis/cli/progress.h"
+#include "analysis/export/numbers.h"
 #include "analysis/library.h"
 #include "analysis/sweep/row_file.h"
 #include "analysis/sweep/sweep_resume.h"
@@ -14,7 +15,8 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <thread>
+#include <new>
+#include <unistd.h>
 
 namespace uringsim::analysis {
 
@@ -51,12 +53,16 @@ Options make_options() {
         .flag("dry-run", "say how many runs, and run nothing")
         .value("jobs,j", "N", "threads (default 1); the bytes are the same with any")
         .value("shard", "K/N", "only every N-th run, from the K-th; `merge` puts shards together")
-        .flag("resume", "run only what the file of -o does not have yet")
-        .value("progress", "WHEN", "auto (default): on standard error if a terminal; or never")
+        .flag("resume", "run only what FILE of -o does not have yet; refused where FILE has "
+                        "anything that is not of this sweep")
+        .value("progress", "WHEN",
+               "auto (default): on standard error if a terminal and not among rows; or never")
         .value("phase", "P", "the phase that the summary is of (default: the first)")
         .value("map", "A,B", "the axes of the heat map (default: the first two of numbers)")
         .value("format", "FORMAT", "jsonl (default) or csv; also by the file's name")
-        .value("output,o", "FILE", "append rows to FILE");
+        .value("output,o", "FILE",
+               "write rows to FILE, each as soon as it is its turn; FILE starts anew unless "
+               "--resume says otherwise");
     return options;
 }
 
@@ -67,16 +73,17 @@ void read_shard(const Options& options, SweepSettings& settings, Diagnostics& di
     }
     const std::size_t slash = text->find('/');
     std::string error;
+    constexpr std::uint64_t most = 1'000'000;
     const auto shards = slash == std::string::npos
                             ? std::nullopt
-                            : scenarios::parse_unsigned(text->substr(slash + 1), {1, 1'000'000},
-                                                        error);
+                            : scenarios::parse_unsigned(text->substr(slash + 1), {1, most}, error);
     const auto shard =
         shards ? scenarios::parse_unsigned(text->substr(0, slash), {1, *shards}, error)
                : std::nullopt;
     if (!shard) {
-        diagnostics.add_option("--shard", fmt::format("must be K/N with K from 1 to N; got \"{}\"",
-                                                      *text));
+        diagnostics.add_option(
+            "--shard", fmt::format("must be K/N with N from 1 to {} and K from 1 to N; got \"{}\"",
+                                   most, *text));
         return;
     }
     settings.shard = *shard;
@@ -114,11 +121,29 @@ SweepSettings read_settings(const Options& options, Diagnostics& diagnostics) {
     return settings;
 }
 
+void report_unknown(const std::string& argument, const std::vector<std::string>& sweeps,
+                    const std::vector<std::string>& shipped_scenarios, Diagnostics& diagnostics) {
+    std::vector<std::string> all = sweeps;
+    all.insert(all.end(), shipped_scenarios.begin(), shipped_scenarios.end());
+    const auto near = scenarios::did_you_mean(argument, all);
+    diagnostics.add_option(
+        "ARGUMENT",
+        fmt::format("there is no sweep or scenario \"{}\"; the sweeps are {}; the scenarios {}{}",
+                    argument, fmt::join(sweeps, ", "), fmt::join(shipped_scenarios, ", "),
+                    near ? fmt::format("; did you mean \"{}\"?", *near) : ""));
+}
+
 /// The spec of the file or scenario that the argument means, before the options.
 std::optional<SweepSpec> read_argument(const Library& library, const std::string& argument,
                                        Diagnostics& diagnostics) {
     const auto sweeps = library.names(FileKind::sweep);
+    const auto shipped_scenarios = library.names(FileKind::scenario);
     const bool shipped = std::ranges::find(sweeps, argument) != sweeps.end();
+    if (!shipped && !is_path(argument) &&
+        std::ranges::find(shipped_scenarios, argument) == shipped_scenarios.end()) {
+        report_unknown(argument, sweeps, shipped_scenarios, diagnostics);
+        return std::nullopt;
+    }
     if (shipped || is_path(argument)) {
         const auto root = library.load(FileKind::sweep, argument, "ARGUMENT", diagnostics);
         if (!root) {
@@ -199,10 +224,15 @@ find_map(const Options& options, const SweepPlan& plan, Diagnostics& diagnostics
     return std::pair{groups[0], groups[1]};
 }
 
-std::string plan_text(const SweepPlan& plan) {
-    std::string text = fmt::format("{} runs", plan.runs());
+std::string plan_text(const SweepPlan& plan, const SweepSettings& settings) {
+    std::string text = counted(plan.runs(), "run");
     if (plan.combinations() != plan.runs()) {
-        text += fmt::format(" of {} combinations", plan.combinations());
+        text += " of " + counted(plan.combinations(), "combination");
+    }
+    if (settings.shards > 1) {
+        text += fmt::format(", {} in shard {}/{}",
+                            PointWalk(plan, settings.shard, settings.shards).total(),
+                            settings.shard, settings.shards);
     }
     text += '\n';
     for (const Axis& axis : plan.axes()) {
@@ -212,12 +242,6 @@ std::string plan_text(const SweepPlan& plan) {
         }
     }
     return text;
-}
-
-void warn_left_out(const SweepPlan& plan, std::ostream& err) {
-    for (const auto& [reason, count] : plan.left_out()) {
-        err << fmt::format("uringsim sweep: {} points left out: {}\n", count, reason);
-    }
 }
 
 /// A sweep under way: its output, what was there before, and what is told to whom.
@@ -265,16 +289,30 @@ class SweepJob {
     }
 
     int run() {
+        try {
+            return run_all();
+        } catch (const std::bad_alloc&) {
+            invocation_.err << fmt::format("uringsim sweep: out of memory{}{}\n",
+                                           settings_.jobs > 1 ? "; fewer --jobs need less" : "",
+                                           settings_.path ? "; --resume runs the rest" : "");
+            return exit_status::failed;
+        }
+    }
+
+  private:
+    int run_all() {
         Interrupt interrupt;
         const std::uint64_t before = resumed_ ? resumed_->rows() : 0;
-        Progress progress(invocation_.err, settings_.progress, walk_.total(), before);
+        // Among rows on the same terminal it would be in the way.
+        const bool shown = settings_.progress && (settings_.path || ::isatty(STDOUT_FILENO) == 0);
+        Progress progress(invocation_.err, shown, walk_.total(), before);
         SweepHooks hooks;
         hooks.write = [&](std::string_view lines, std::string& error) {
             if (file_) {
                 return file_->append(lines, error);
             }
             if (!(invocation_.out << lines)) {
-                error = "standard output does not take them";
+                error = "standard output takes no more";
                 return false;
             }
             return true;
@@ -287,23 +325,30 @@ class SweepJob {
             progress.step();
         };
         hooks.stop = [&] { return interrupt.pending(); };
+        const std::uint64_t left = walk_.left();
         const SweepOutcome outcome = run_sweep(*format_, walk_, settings_.jobs, hooks);
         progress.finish();
+        if (outcome.threads < std::min<std::uint64_t>(settings_.jobs, left)) {
+            invocation_.err << fmt::format(
+                "uringsim sweep: the system did not give {} threads; ran in {}\n", settings_.jobs,
+                outcome.threads);
+        }
         return report(outcome, before, interrupt.status());
     }
 
-  private:
     int report(const SweepOutcome& outcome, std::uint64_t before, int interrupt_status) const {
         const std::uint64_t rows = before + outcome.written;
         if (!outcome.write_error.empty()) {
-            invocation_.err << fmt::format("uringsim: rows cannot be written: {}\n",
-                                           outcome.write_error);
+            if (file_) { // who owns the stream says it of standard output
+                invocation_.err << fmt::format("uringsim sweep: rows cannot be written: {}\n",
+                                               outcome.write_error);
+            }
             return exit_status::failed;
         }
         if (outcome.interrupted) {
-            invocation_.err << fmt::format(
-                "uringsim sweep: interrupted after {} of {} rows{}\n", rows, walk_.total(),
-                settings_.path ? "; --resume runs the rest" : "");
+            invocation_.err << fmt::format("uringsim sweep: interrupted after {} of {}{}\n", rows,
+                                           counted(walk_.total(), "row"),
+                                           settings_.path ? "; --resume runs the rest" : "");
             return interrupt_status;
         }
         if (settings_.path) {
@@ -320,13 +365,13 @@ class SweepJob {
         if (settings_.path) {
             invocation_.out << (settings_.shards == 1
                                     ? summary_.to_text()
-                                    : fmt::format("{} rows of shard {}/{}\n", rows,
+                                    : fmt::format("{} of shard {}/{}\n", counted(rows, "row"),
                                                   settings_.shard, settings_.shards));
         }
-        if (outcome.failed > 0) {
+        if (const std::uint64_t stopped = summary_.stopped(); stopped > 0) {
             invocation_.err << fmt::format(
-                "uringsim sweep: {} runs stopped; their rows say why under \"error\"\n",
-                outcome.failed);
+                "uringsim sweep: {} stopped; {} \"error\"\n", counted(stopped, "run"),
+                stopped == 1 ? "its row says why under" : "their rows say why under");
             return exit_status::failed;
         }
         return exit_status::done;
@@ -368,9 +413,9 @@ int sweep_command(const Invocation& invocation) {
         invocation.err << diagnostics.to_string();
         return exit_status::bad_input;
     }
-    warn_left_out(*plan, invocation.err);
+    invocation.err << left_out_text(*plan, "sweep");
     if (options.given("dry-run")) {
-        invocation.out << plan_text(*plan);
+        invocation.out << plan_text(*plan, settings);
         return exit_status::done;
     }
     SweepJob job(*plan, settings, summary, invocation);

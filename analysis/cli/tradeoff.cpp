@@ -69,26 +69,55 @@ std::string name_title(const SweepPlan& plan) {
     return title;
 }
 
-std::string front_text(const std::vector<PlannedWorkload>& mix, const TradeoffSettings& settings) {
-    const std::vector<Candidate> all = measure(mix);
+/// The workloads, numbered, with the unit of each where they do not have one in common.
+std::string legend(const std::vector<PlannedWorkload>& mix, const MeasuredMix& measured) {
+    std::string text;
+    for (std::size_t i = 0; i < mix.size(); ++i) {
+        text +=
+            fmt::format("[{}] {}, phase {}", i + 1, mix[i].workload.subject(), mix[i].phase_name());
+        if (measured.unit() == "ns") {
+            text += ", " + measured.units[i];
+        }
+        text += mix.size() > 1 ? fmt::format(", weight {}\n", mix[i].workload.weight) : "\n";
+    }
+    return text;
+}
+
+/// No candidate keeps to --memory: says how much the least one retains.
+void report_budget(const std::vector<Candidate>& candidates, std::uint64_t budget,
+                   Diagnostics& diagnostics) {
+    const auto least = std::ranges::min_element(
+        candidates, {}, [](const Candidate& candidate) { return candidate.cost.retained_bytes; });
+    diagnostics.add_option(
+        "--memory",
+        fmt::format("no candidate retains at most {}; {} retains least, {}", bytes_text(budget),
+                    least->name,
+                    bytes_text(static_cast<std::uint64_t>(least->cost.retained_bytes))));
+}
+
+std::string front_text(const std::vector<PlannedWorkload>& mix, const TradeoffSettings& settings,
+                       Diagnostics& diagnostics) {
+    const MeasuredMix measured = measure(mix);
+    const std::vector<Candidate>& all = measured.candidates;
+    if (all.empty()) {
+        diagnostics.add_option("--designs", "no candidate can be run on all workloads");
+        return "";
+    }
     const std::vector<Candidate> candidates =
         settings.best ? best_of_each_design(all, settings.budget) : all;
     const Ranking ranking = rank(candidates, settings.budget);
-    std::string text;
-    for (std::size_t i = 0; i < mix.size(); ++i) {
-        text += fmt::format("[{}] {}, phase {}{}\n", i + 1, mix[i].workload.subject(),
-                            mix[i].phase_name(),
-                            mix.size() > 1 ? fmt::format(", weight {}", mix[i].workload.weight)
-                                           : "");
+    if (ranking.order.empty()) {
+        report_budget(all, settings.budget.value_or(0), diagnostics);
+        return "";
     }
-    text += fmt::format("{} of {} candidates{}{}; * none is better in all three\n\n",
-                        ranking.order.size(), all.size(),
-                        settings.best ? ", the best of each design" : "",
-                        settings.budget ? ", that retain at most " + bytes_text(*settings.budget)
-                                        : "");
+    std::string text = legend(mix, measured);
+    text += fmt::format(
+        "{} of {}{}{}; * none is better in all three\n\n", ranking.order.size(),
+        counted(all.size(), "candidate"), settings.best ? ", the best of each design" : "",
+        settings.budget ? ", that retain at most " + bytes_text(*settings.budget) : "");
     std::vector<Column> columns{{name_title(mix.front().plan), Align::left},
                                 {"", Align::left},
-                                {"ns/install"},
+                                {measured.unit()},
                                 {"registration ns"},
                                 {"retained"}};
     for (std::size_t i = 0; mix.size() > 1 && i < mix.size(); ++i) {
@@ -118,7 +147,9 @@ std::string sensitivity_text(const Duel& duel, const BreakEven& found,
                              const TradeoffSettings& settings) {
     const auto moved = settings.percent ? duel.sensitivity(found, *settings.percent) : std::nullopt;
     if (!moved) {
-        return "";
+        return settings.percent && !settings.paragraph
+                   ? "\nThe winner does not change at exactly one point: nothing to vary costs for."
+                   : "";
     }
     std::string text = fmt::format("With each cost {} % off, one at a time, that point lies between "
                                    "{} and {}{}.",
@@ -171,7 +202,7 @@ std::string comparison(const PlannedWorkload& planned) {
 
 /// One sentence a workload and range, as a paragraph or a line each.
 std::string statements(const std::vector<Workload>& workloads, const TradeoffSettings& settings,
-                       const Library& library, Diagnostics& diagnostics) {
+                       const Library& library, Diagnostics& diagnostics, std::ostream& err) {
     std::vector<std::string> parts;
     std::string machine;
     for (const Workload& workload : workloads) {
@@ -187,13 +218,18 @@ std::string statements(const std::vector<Workload>& workloads, const TradeoffSet
         if (!planned) {
             return "";
         }
-        machine = planned->plan.bind(planned->plan.choice_of(0))->machine->name;
         for (const BreakEvenRange& range : ranges) {
+            check_range(library, *planned, range, diagnostics);
+            if (!diagnostics.empty()) {
+                return "";
+            }
             parts.push_back(duel_text(library, *planned, range, settings));
         }
         if (ranges.empty()) {
+            err << left_out_text(planned->plan, "tradeoff");
             parts.push_back(comparison(*planned));
         }
+        machine = PointWalk(planned->plan, 1, 1).next()->machine->name;
     }
     if (!settings.paragraph) {
         return fmt::format("{}\n", fmt::join(parts, "\n"));
@@ -224,8 +260,8 @@ void check_statements(const std::vector<Workload>& workloads, const TradeoffSett
     }
 }
 
-std::string tradeoff_text(const Options& options, const Library& library,
-                          Diagnostics& diagnostics) {
+std::string tradeoff_text(const Options& options, const Library& library, Diagnostics& diagnostics,
+                          std::ostream& err) {
     std::vector<Workload> workloads;
     for (const std::string& text : options.arguments()) {
         workloads.push_back(read_workload(text, diagnostics));
@@ -235,7 +271,8 @@ std::string tradeoff_text(const Options& options, const Library& library,
         workloads, [](const Workload& workload) { return workload.range.has_value(); });
     if (settings.paragraph || ranged || !settings.ranges.empty()) {
         check_statements(workloads, settings, diagnostics);
-        return diagnostics.empty() ? statements(workloads, settings, library, diagnostics) : "";
+        return diagnostics.empty() ? statements(workloads, settings, library, diagnostics, err)
+                                   : "";
     }
     if (settings.percent) {
         diagnostics.add_option("--sensitivity", "needs --break-even or a range in a workload");
@@ -248,17 +285,19 @@ std::string tradeoff_text(const Options& options, const Library& library,
         if (!planned) {
             return "";
         }
+        err << left_out_text(planned->plan, "tradeoff");
         mix.push_back(*std::move(planned));
     }
-    return front_text(mix, settings);
+    return front_text(mix, settings, diagnostics);
 }
 
 } // namespace
 
 int tradeoff_command(const Invocation& invocation) {
     Options options("tradeoff",
-                    "Ranks designs over a mix of workloads by time an install, registration time "
-                    "and retained memory, and marks the Pareto front; or finds where the winner of "
+                    "Ranks designs over a mix of workloads by time (an install; an operation where "
+                    "a phase installs nothing), registration time and retained memory, and marks "
+                    "the Pareto front; or finds where the winner of "
                     "two designs changes, by bisection. A workload is "
                     "SCENARIO[,NAME=VALUE...][:WEIGHT]; a VALUE of X..Y is a range to search, as "
                     "--break-even has it for all workloads.",
@@ -283,7 +322,8 @@ int tradeoff_command(const Invocation& invocation) {
     Diagnostics diagnostics;
     const auto library = Library::open(options.get("data"), diagnostics);
     try {
-        const std::string text = library ? tradeoff_text(options, *library, diagnostics) : "";
+        const std::string text =
+            library ? tradeoff_text(options, *library, diagnostics, invocation.err) : "";
         if (!diagnostics.empty()) {
             invocation.err << diagnostics.to_string();
             return exit_status::bad_input;

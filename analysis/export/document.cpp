@@ -18,6 +18,8 @@ using scenarios::Result;
 namespace {
 
 constexpr std::size_t max_name_width = 22;
+/// Of what is compared: a design, and the value of a knob that tells it from its neighbours.
+constexpr std::size_t max_design_width = 40;
 
 /// The published figure that stands beside a phase; the others follow in a table of their own.
 const PublishedMatch* match_for(const Run& run, const std::string& phase) {
@@ -230,7 +232,7 @@ Section compared_phase(const Comparison& comparison, const PhaseResult& phase) {
         const PublishedMatch* match = match_for(run, phase.name);
         const Change* change = comparison.find_change(phase.name, run.result.design);
         table.add_row(
-            {shortened(run.result.design, max_name_width) + (fastest == i ? " *" : ""),
+            {shortened(run.result.design, max_design_width) + (fastest == i ? " *" : ""),
              short_number(run.result.ns(found->mean_cycles()) / 1000.0),
              short_number(ns_per_operation(run.result, *found)),
              change != nullptr && change->change_percent ? signed_percent(*change->change_percent)
@@ -309,7 +311,7 @@ Section compared_memory(const Comparison& comparison) {
         const std::uint64_t after = result.memory.retained_bytes_peak;
         const std::string change = after < before ? fmt::format("-{}", bytes_text(before - after))
                                                   : fmt::format("+{}", bytes_text(after - before));
-        table.add_row({shortened(result.design, max_name_width), bytes_text(after),
+        table.add_row({shortened(result.design, max_design_width), bytes_text(after),
                        i == comparison.baseline ? "-" : change,
                        fmt::format("{}", result.memory.nodes_cached_peak),
                        bytes_text(result.memory.node_array_bytes_peak)});
@@ -330,7 +332,7 @@ Section compared_nodes(const Comparison& comparison) {
         {{"design", Align::left}, {"node, bytes"}, {"nodes at most"}, {"together"}, {"percpu"}});
     for (const Run& run : comparison.runs) {
         const scenarios::MemoryResult& memory = run.result.memory;
-        table.add_row({shortened(run.result.design, max_name_width),
+        table.add_row({shortened(run.result.design, max_design_width),
                        fmt::format("{}", memory.node_footprint_bytes),
                        fmt::format("{}", memory.nodes_live_peak),
                        bytes_text(memory.live_bytes_peak), bytes_text(memory.percpu_bytes_peak)});
@@ -362,7 +364,7 @@ Section compared_requests(const Comparison& comparison, const PhaseResult& phase
     for (const Run& run : comparison.runs) {
         const Result& result = run.result;
         const scenarios::RequestMemoryResult& memory = result.memory.requests;
-        table.add_row({shortened(result.design, max_name_width),
+        table.add_row({shortened(result.design, max_design_width),
                        per_operation(result, phase.name, "request_alloc"),
                        per_operation(result, phase.name, "request_free"),
                        per_operation(result, phase.name, "request_cache_hit"),

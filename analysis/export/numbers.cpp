@@ -69,7 +69,7 @@ std::string bytes_text(std::uint64_t bytes) {
     constexpr double step = 1024;
     constexpr std::uint64_t shown_whole = 10240;
     if (bytes < shown_whole) {
-        return fmt::format("{} bytes", bytes);
+        return counted(bytes, "byte");
     }
     double size = static_cast<double>(bytes) / step;
     const char* unit = "KiB";
@@ -80,6 +80,10 @@ std::string bytes_text(std::uint64_t bytes) {
         }
     }
     return fmt::format("{:.1f} {}", size, unit);
+}
+
+std::string counted(std::uint64_t number, std::string_view noun) {
+    return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
 }
 
 std::string settings_text(const std::vector<scenarios::Setting>& settings) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace uringsim::analysis {
@@ -31,6 +32,9 @@ std::string error_text(Metric metric, double error);
 
 /// "4096 bytes", or "32.0 KiB" and so on above 10 KiB.
 std::string bytes_text(std::uint64_t bytes);
+
+/// "1 row", "2 rows".
+std::string counted(std::uint64_t number, std::string_view noun);
 
 /// "slots 4096, batch 64".
 std::string settings_text(const std::vector<scenarios::Setting>& settings);

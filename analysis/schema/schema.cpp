@@ -152,7 +152,7 @@ class SchemaMaker {
         for (const JsonNode& child : object.children()) {
             either.push_back(object_schema({&child}));
         }
-        if (object.key() == "parameters") {
+        if (object.key() == "parameters" && !either.empty()) {
             either.push_back({{"type", "integer"}, {"minimum", 0}});
         }
         if (!either.empty()) {

@@ -1,6 +1,7 @@
 #include "analysis/schema/skeleton.h"
 
 #include "analysis/published.h"
+#include "analysis/sweep/sweep_spec.h"
 #include "models/primitives.h"
 #include "scenarios/configuration.h"
 #include "scenarios/scenario_reader.h"
@@ -78,7 +79,7 @@ Json skeleton_of(FileKind kind) {
     case FileKind::published:
         return published_skeleton();
     case FileKind::sweep:
-        break; // `schema` does not offer it
+        return {{"axes", {Json::object(), {{"zip", {Json::object(), Json::object()}}}}}};
     }
     return Json::object();
 }
@@ -106,6 +107,7 @@ void read(FileKind kind, const scenarios::JsonNode& root, scenarios::Diagnostics
         (void)read_published(root, diagnostics);
         break;
     case FileKind::sweep:
+        (void)read_sweep(root, diagnostics);
         break;
     }
 }

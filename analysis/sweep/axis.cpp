@@ -14,7 +14,6 @@ namespace {
 
 using scenarios::parse_integer;
 
-constexpr std::string_view parameter_prefix = "param:";
 constexpr std::string_view knob_prefix = "knob:";
 
 /// A range as it is written.
@@ -72,7 +71,11 @@ void expand(const Range& range, std::vector<std::string>& values) {
 } // namespace
 
 std::string Axis::label() const {
-    return kind == AxisKind::parameter ? std::string(parameter_prefix) + name : name;
+    return kind == AxisKind::parameter ? parameter_label(name) : name;
+}
+
+std::string parameter_label(std::string_view name) {
+    return std::string(parameter_prefix) + std::string(name);
 }
 
 Axis axis_of(std::string_view label) {

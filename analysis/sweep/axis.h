@@ -11,6 +11,9 @@ namespace uringsim::analysis {
 /// What an axis of a sweep moves.
 enum class AxisKind { knob, parameter, design, machine, seed };
 
+/// What a parameter's label starts with, so that it is not taken for a knob.
+inline constexpr std::string_view parameter_prefix = "param:";
+
 /// One thing that a sweep moves, and the values that it takes, as users write them.
 struct Axis {
     AxisKind kind = AxisKind::knob;
@@ -21,6 +24,9 @@ struct Axis {
     /// As rows, constraints and messages write it: "node_cache.limit", "param:slots", "design".
     std::string label() const;
 };
+
+/// "param:slots", as Axis::label() has it.
+std::string parameter_label(std::string_view name);
 
 /// The longest list that a range may expand to.
 inline constexpr std::size_t max_axis_values = 1'000'000;

@@ -5,11 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <optional>
-#include <unistd.h>
 
 namespace uringsim::analysis {
 
@@ -17,6 +13,10 @@ namespace {
 
 /// One file of rows, at its next row.
 struct Source {
+    Source(std::string file, LineReader lines)
+        : path(std::move(file))
+        , reader(std::move(lines)) {}
+
     std::string path;
     LineReader reader;
     std::string header; ///< of CSV
@@ -25,18 +25,36 @@ struct Source {
 
     /// Goes to the next row. False, with `error` set, where the next line is none.
     bool advance(std::string& error) {
+        const auto before = place;
         const auto next = reader.next();
         if (!next) {
             place.reset();
-            if (reader.torn()) {
-                error = fmt::format("{}: ends in the middle of a row; `sweep --resume` completes it",
-                                    path);
+            if (!reader.failure().empty()) {
+                error = fmt::format("{}: cannot be read: {}", path, reader.failure());
                 return false;
             }
-            return true;
+            if (reader.torn()) {
+                error = fmt::format(
+                    "{}: ends in the middle of a row; `sweep --resume` completes it", path);
+            }
+            return !reader.torn();
         }
-        line = *next;
-        const auto before = place;
+        return read(*next, before, error);
+    }
+
+    /// Reads the first line: the header of CSV, or a row.
+    bool start(std::string& error) {
+        const auto first = reader.next();
+        if (first && first->starts_with(csv_header_start)) {
+            header = std::string(*first) + '\n';
+            return advance(error);
+        }
+        return first ? read(*first, std::nullopt, error) : advance(error);
+    }
+
+  private:
+    bool read(std::string_view text, const std::optional<RowPlace>& before, std::string& error) {
+        line = text;
         place = header.empty() ? jsonl_place(line) : csv_place(line);
         if (!place) {
             error = fmt::format("{}: this is no row of a sweep: {}", path, line.substr(0, 60));
@@ -56,15 +74,58 @@ bool open_source(const std::string& path, std::vector<Source>& sources, std::str
         error = fmt::format("{}: cannot be read: {}", path, error);
         return false;
     }
-    sources.push_back({path, *std::move(reader), "", "", std::nullopt});
-    Source& source = sources.back();
-    auto probe = LineReader::open(path, error);
-    const auto first = probe ? probe->next() : std::nullopt;
-    if (first && first->starts_with("index,runs,")) {
-        source.header = std::string(*first) + '\n';
-        source.reader.next();
+    return sources.emplace_back(path, *std::move(reader)).start(error);
+}
+
+/// A row of the sweep that all sources are of; nothing, with `error` set, where they are of several
+/// or have no rows.
+std::optional<RowPlace> common_sweep(const std::vector<Source>& sources, std::string& error) {
+    const Source* first = nullptr;
+    for (const Source& source : sources) {
+        if (source.header != sources.front().header) {
+            error = fmt::format("{}: is of another sweep or format than {}", source.path,
+                                sources.front().path);
+            return std::nullopt;
+        }
+        if (!source.place) {
+            continue;
+        }
+        first = first != nullptr ? first : &source;
+        if (!source.place->is_beside(*first->place)) {
+            error = fmt::format("{}: is of another sweep than {}", source.path, first->path);
+            return std::nullopt;
+        }
     }
-    return source.advance(error);
+    if (first == nullptr) {
+        error = "there are no rows to merge";
+        return std::nullopt;
+    }
+    return first->place;
+}
+
+/// The one source that is at row `index` of the sweep; nullptr, with `error` set, where none is or
+/// several are.
+Source* source_of(std::uint64_t index, const RowPlace& sweep, std::vector<Source>& sources,
+                  std::string& error) {
+    Source* at = nullptr;
+    for (Source& source : sources) {
+        if (!source.place || source.place->index != index) {
+            continue;
+        }
+        if (at != nullptr) {
+            error = fmt::format("row {} is in {} and in {}", index, at->path, source.path);
+            return nullptr;
+        }
+        at = &source;
+    }
+    if (at == nullptr) {
+        error = fmt::format("row {} of {} is missing: is a shard left out or unfinished?", index,
+                            sweep.runs);
+    } else if (!at->place->is_beside(sweep)) {
+        error = fmt::format("{}: row {} is of another sweep than those before it", at->path, index);
+        return nullptr;
+    }
+    return at;
 }
 
 } // namespace
@@ -76,86 +137,25 @@ bool merge_rows(const std::vector<std::string>& files, const TextSink& sink, std
             return false;
         }
     }
+    const auto sweep = common_sweep(sources, error);
     const std::string& header = sources.front().header;
-    std::optional<std::uint64_t> runs;
-    for (const Source& source : sources) {
-        if (source.header != header || (runs && source.place && source.place->runs != *runs)) {
-            error = fmt::format("{}: is of another sweep or format than {}", source.path,
-                                sources.front().path);
-            return false;
-        }
-        runs = source.place ? source.place->runs : runs;
-    }
-    if (!runs) {
-        error = "there are no rows to merge";
+    if (!sweep || (!header.empty() && !sink(header, error))) {
         return false;
     }
-    if (!header.empty() && !sink(header, error)) {
-        return false;
-    }
-    for (std::uint64_t index = 0; index < *runs; ++index) {
-        Source* at = nullptr;
-        for (Source& source : sources) {
-            if (!source.place || source.place->index != index) {
-                continue;
-            }
-            if (at != nullptr) {
-                error = fmt::format("row {} is in {} and in {}", index, at->path, source.path);
-                return false;
-            }
-            at = &source;
-        }
-        if (at == nullptr) {
-            error = fmt::format("row {} of {} is missing: is a shard left out or unfinished?", index,
-                                *runs);
-            return false;
-        }
-        if (at->place->runs != *runs) {
-            error = fmt::format("{}: row {} is of another sweep", at->path, index);
-            return false;
-        }
-        if (!sink(at->line + '\n', error) || !at->advance(error)) {
+    for (std::uint64_t index = 0; index < sweep->runs; ++index) {
+        Source* source = source_of(index, *sweep, sources, error);
+        if (source == nullptr || !sink(source->line + '\n', error) || !source->advance(error)) {
             return false;
         }
     }
     for (const Source& source : sources) {
         if (source.place) {
             error = fmt::format("{}: row {} is none of {} rows", source.path, source.place->index,
-                                *runs);
+                                sweep->runs);
             return false;
         }
     }
     return true;
-}
-
-bool merge_to_file(const std::vector<std::string>& files, const std::string& path,
-                   std::string& error) {
-    constexpr std::size_t chunk = std::size_t{1} << 16;
-    const std::string fresh = path + ".merging";
-    auto file = RowFile::open(fresh, false, error);
-    if (!file) {
-        error = fmt::format("{}: cannot be written: {}", path, error);
-        return false;
-    }
-    std::string pending;
-    const auto sink = [&](std::string_view text, std::string& write_error) {
-        pending += text;
-        if (pending.size() < chunk) {
-            return true;
-        }
-        const bool done = file->append(pending, write_error);
-        pending.clear();
-        return done;
-    };
-    bool done = merge_rows(files, sink, error) && file->append(pending, error);
-    if (done && std::rename(fresh.c_str(), path.c_str()) != 0) {
-        error = fmt::format("{}: cannot be written: {}", path, std::strerror(errno));
-        done = false;
-    }
-    if (!done) {
-        ::unlink(fresh.c_str());
-    }
-    return done;
 }
 
 } // namespace uringsim::analysis

@@ -64,12 +64,15 @@ bool RowFile::append(std::string_view lines, std::string& error) {
     return true;
 }
 
-std::optional<LineReader> LineReader::open(const std::string& path, std::string& error) {
+std::optional<LineReader> LineReader::open(const std::string& path, std::string& error,
+                                           std::uint64_t from) {
     LineReader reader(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (reader.fd_ < 0) {
+    if (reader.fd_ < 0 ||
+        (from > 0 && ::lseek(reader.fd_, static_cast<off_t>(from), SEEK_SET) < 0)) {
         error = std::strerror(errno);
         return std::nullopt;
     }
+    reader.position_ = from;
     return reader;
 }
 
@@ -78,7 +81,8 @@ LineReader::LineReader(LineReader&& other) noexcept
     , buffer_(std::move(other.buffer_))
     , used_(other.used_)
     , position_(other.position_)
-    , torn_(other.torn_) {
+    , torn_(other.torn_)
+    , failure_(std::move(other.failure_)) {
     other.fd_ = -1;
 }
 
@@ -103,7 +107,11 @@ std::optional<std::string_view> LineReader::next() {
         buffer_.resize(before + chunk_bytes);
         const ssize_t got = ::read(fd_, buffer_.data() + before, chunk_bytes);
         buffer_.resize(before + (got > 0 ? static_cast<std::size_t>(got) : 0));
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
         if (got <= 0) {
+            failure_ = got < 0 ? std::strerror(errno) : "";
             torn_ = !buffer_.empty();
             return std::nullopt;
         }

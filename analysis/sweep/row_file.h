@@ -45,7 +45,9 @@ class RowFile {
 /// one is not given out.
 class LineReader {
   public:
-    static std::optional<LineReader> open(const std::string& path, std::string& error);
+    /// Starts at a position in the file; a pipe has none but the first.
+    static std::optional<LineReader> open(const std::string& path, std::string& error,
+                                          std::uint64_t from = 0);
 
     LineReader(LineReader&& other) noexcept;
     LineReader& operator=(LineReader&&) = delete;
@@ -56,8 +58,12 @@ class LineReader {
 
     /// Where the next line starts.
     std::uint64_t position() const { return position_; }
+    /// Why reading ended before the file did; empty where it did not.
+    const std::string& failure() const { return failure_; }
     /// True once the file ended in the middle of a line.
     bool torn() const { return torn_; }
+    /// What there is of that line.
+    std::string_view unfinished() const { return torn_ ? std::string_view(buffer_) : ""; }
 
     /// The line at a position, whatever was read before.
     std::string at(std::uint64_t position) const;
@@ -71,6 +77,7 @@ class LineReader {
     std::size_t used_ = 0;
     std::uint64_t position_ = 0;
     bool torn_ = false;
+    std::string failure_;
 };
 
 } // namespace uringsim::analysis

@@ -18,32 +18,36 @@ namespace {
 using nlohmann::ordered_json;
 using scenarios::Result;
 
-/// Reads digits at `at` and moves behind them.
-std::optional<std::uint64_t> digits(std::string_view text, std::size_t& at) {
-    std::uint64_t value = 0;
-    const char* begin = text.data() + std::min(at, text.size());
-    const auto [end, error] = std::from_chars(begin, text.data() + text.size(), value);
-    if (error != std::errc{}) {
-        return std::nullopt;
-    }
-    at += static_cast<std::size_t>(end - begin);
-    return value;
-}
+/// Reads a row's place from the front of a line, piece by piece.
+class PlaceReader {
+  public:
+    explicit PlaceReader(std::string_view line)
+        : rest_(line) {}
 
-std::optional<RowPlace> place_between(std::string_view line, std::string_view before_index,
-                                      std::string_view before_runs) {
-    if (!line.starts_with(before_index)) {
-        return std::nullopt;
+    PlaceReader& skip(std::string_view text) {
+        good_ = good_ && rest_.starts_with(text);
+        rest_.remove_prefix(good_ ? text.size() : 0);
+        return *this;
     }
-    std::size_t at = before_index.size();
-    const auto index = digits(line, at);
-    if (!index || !line.substr(at).starts_with(before_runs)) {
-        return std::nullopt;
+
+    PlaceReader& number(std::uint64_t& value, int base) {
+        const auto [end, error] =
+            std::from_chars(rest_.data(), rest_.data() + rest_.size(), value, base);
+        good_ = good_ && error == std::errc{};
+        rest_.remove_prefix(good_ ? static_cast<std::size_t>(end - rest_.data()) : 0);
+        return *this;
     }
-    at += before_runs.size();
-    const auto runs = digits(line, at);
-    return runs ? std::optional(RowPlace{*index, *runs}) : std::nullopt;
-}
+
+    bool good() const { return good_; }
+    bool at_end() const { return rest_.empty(); }
+
+  private:
+    std::string_view rest_;
+    bool good_ = true;
+};
+
+constexpr int decimal = 10;
+constexpr int hexadecimal = 16;
 
 struct MemoryFigure {
     const char* name;
@@ -95,42 +99,61 @@ class JsonlFormat final : public RowFormat {
         return row.dump() + '\n';
     }
 
+    std::string start_of(const RowPlace& place, std::uint64_t key) const override {
+        return fmt::format(R"({{"index":{},"runs":{},"sweep":"{}","key":"{}")", place.index,
+                           place.runs, key_text(place.sweep), key_text(key));
+    }
+
     std::optional<ParsedRow> parse(std::string_view line) const override {
         const auto row = ordered_json::parse(line, nullptr, false);
         const auto place = jsonl_place(line);
         if (!place || !row.is_object() || !row.contains("key") || !row["key"].is_string()) {
             return std::nullopt;
         }
-        ParsedRow parsed{place->index, place->runs, row["key"], {}};
-        const std::size_t measured = std::min(line.find("\"phases\":"), line.find("\"error\":"));
+        ParsedRow parsed{*place, row["key"], {}};
+        std::size_t measured = std::string_view::npos;
+        for (const std::string_view first : {"\"phases\":", "\"counters\":", "\"error\":"}) {
+            measured = std::min(measured, line.find(first));
+        }
         if (measured == std::string_view::npos) {
             return std::nullopt;
         }
         parsed.figures.outcome = Hash().add(line.substr(measured)).value();
-        if (row.contains("phases")) {
-            for (const auto& phase : row["phases"]) {
-                parsed.figures.ns_per_operation.push_back(phase.value("ns_per_operation", 0.0));
+        parsed.figures.stopped = row.contains("error");
+        if (const auto phases = row.find("phases"); phases != row.end()) {
+            for (const auto& phase : *phases) {
+                parsed.figures.ns_per_operation.push_back(number_in(phase, "ns_per_operation"));
             }
-            parsed.figures.retained_bytes = row["memory"].value("retained_peak_bytes", 0.0);
+        }
+        if (const auto memory = row.find("memory"); memory != row.end()) {
+            parsed.figures.retained_bytes = number_in(*memory, "retained_peak_bytes");
         }
         return parsed;
     }
 
   private:
+    static double number_in(const ordered_json& object, const char* name) {
+        const auto found = object.is_object() ? object.find(name) : object.end();
+        return found != object.end() && found->is_number() ? found->get<double>() : 0;
+    }
+
     /// A value as JSON has it: a number, a boolean, else a string.
     static ordered_json value(const std::string& text) {
         if (text == "true" || text == "false") {
             return text == "true";
         }
-        std::size_t at = 0;
-        const auto number = digits(text, at);
-        return number && at == text.size() ? ordered_json(*number) : ordered_json(text);
+        std::uint64_t number = 0;
+        PlaceReader reader(text);
+        const bool all = reader.number(number, decimal).good() && reader.at_end();
+        return all ? ordered_json(number) : ordered_json(text);
     }
 
     ordered_json start(const SweepPoint& point) const {
         ordered_json row;
-        row["index"] = point.index;
-        row["runs"] = plan_.runs();
+        const RowPlace place = place_of(point, plan_);
+        row["index"] = place.index;
+        row["runs"] = place.runs;
+        row["sweep"] = key_text(place.sweep);
         row["key"] = key_text(point.key);
         row["version"] = version();
         row["scenario"] = point.scenario->name;
@@ -142,20 +165,21 @@ class JsonlFormat final : public RowFormat {
             row["parameters"][parameter.name] = parameter.value;
         }
         row["knobs"] = ordered_json::object();
-        for (const auto& [name, text] : plan_.spec().base.knobs) {
-            row["knobs"][name] = value(text);
-        }
-        for (std::size_t i = 0; i < plan_.axes().size(); ++i) {
-            const Axis& axis = plan_.axes()[i];
-            if (axis.kind == AxisKind::knob) {
-                row["knobs"][axis.name] = value(axis.values[point.choice[i]]);
-            }
+        for (const models::Knob* knob : plan_.knobs()) {
+            row["knobs"][std::string(knob->name)] = value(knob->format(knob->get(point.design)));
         }
         return row;
     }
 
     const SweepPlan& plan_;
 };
+
+/// Lest a spreadsheet takes 16 digits for a number that it may round.
+constexpr std::string_view hex_prefix = "0x";
+
+std::string hex_text(std::uint64_t number) {
+    return std::string(hex_prefix) + key_text(number);
+}
 
 std::string csv_cell(std::string_view text) {
     if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
@@ -192,17 +216,15 @@ class CsvFormat final : public RowFormat {
   public:
     explicit CsvFormat(const SweepPlan& plan)
         : plan_(plan) {
-        for (const char* name : {"index", "runs", "key", "version", "scenario", "design", "machine",
-                                 "seed"}) {
+        for (const char* name : {"index", "runs", "sweep", "key", "version", "scenario", "design",
+                                 "machine", "seed"}) {
             columns_.emplace_back(name);
         }
         for (const scenarios::Parameter& parameter : plan.scenario().parameters) {
-            column("param:" + parameter.name, parameter.unit);
+            column(parameter_label(parameter.name), parameter.unit);
         }
-        for (const Axis& axis : plan.axes()) {
-            if (axis.kind == AxisKind::knob) {
-                column(axis.name, models::find_knob(axis.name)->unit);
-            }
+        for (const models::Knob* knob : plan.knobs()) {
+            column(std::string(knob->name), knob->unit);
         }
         measured_ = columns_.size();
         for (const scenarios::PhaseSpec& phase : plan.scenario().phases) {
@@ -242,7 +264,7 @@ class CsvFormat final : public RowFormat {
         for (const MemoryFigure& figure : memory_figures) {
             cells.push_back(std::to_string(result.memory.*figure.member));
         }
-        cells.push_back("0x" + fingerprint_text(result.fingerprint));
+        cells.push_back(std::string(hex_prefix) + fingerprint_text(result.fingerprint));
         cells.emplace_back();
         return joined(cells);
     }
@@ -254,19 +276,28 @@ class CsvFormat final : public RowFormat {
         return joined(cells);
     }
 
+    std::string start_of(const RowPlace& place, std::uint64_t key) const override {
+        return fmt::format("{},{},{}{},{}{}", place.index, place.runs, hex_prefix,
+                           key_text(place.sweep), hex_prefix, key_text(key));
+    }
+
     std::optional<ParsedRow> parse(std::string_view line) const override {
         const auto place = csv_place(line);
         const std::vector<std::string> cells = csv_cells(line);
         if (!place || cells.size() != columns_.size()) {
             return std::nullopt;
         }
-        ParsedRow parsed{place->index, place->runs, cells[2].substr(std::min<std::size_t>(2, cells[2].size())), {}};
+        constexpr std::size_t key_column = 3;
+        std::string_view key = cells[key_column];
+        key.remove_prefix(std::min(hex_prefix.size(), key.size()));
+        ParsedRow parsed{*place, std::string(key), {}};
         Hash hash;
         for (std::size_t i = measured_; i < cells.size(); ++i) {
             hash.add(cells[i]);
         }
         parsed.figures.outcome = hash.value();
-        if (cells.back().empty()) {
+        parsed.figures.stopped = !cells.back().empty();
+        if (!parsed.figures.stopped) {
             for (std::size_t i = 0; i < plan_.scenario().phases.size(); ++i) {
                 parsed.figures.ns_per_operation.push_back(number(cells[measured_ + 5 * i]));
             }
@@ -296,18 +327,21 @@ class CsvFormat final : public RowFormat {
     }
 
     std::vector<std::string> start(const SweepPoint& point) const {
-        std::vector<std::string> cells{
-            std::to_string(point.index),  std::to_string(plan_.runs()),
-            "0x" + key_text(point.key),   std::string(version()),
-            point.scenario->name,         point.design.name,
-            point.machine->name,          std::to_string(point.scenario->seed)};
+        const RowPlace place = place_of(point, plan_);
+        std::vector<std::string> cells{std::to_string(place.index),
+                                       std::to_string(place.runs),
+                                       hex_text(place.sweep),
+                                       hex_text(point.key),
+                                       std::string(version()),
+                                       point.scenario->name,
+                                       point.design.name,
+                                       point.machine->name,
+                                       std::to_string(point.scenario->seed)};
         for (const scenarios::Parameter& parameter : point.scenario->parameters) {
             cells.push_back(std::to_string(parameter.value));
         }
-        for (std::size_t i = 0; i < plan_.axes().size(); ++i) {
-            if (plan_.axes()[i].kind == AxisKind::knob) {
-                cells.push_back(plan_.axes()[i].values[point.choice[i]]);
-            }
+        for (const models::Knob* knob : plan_.knobs()) {
+            cells.push_back(knob->format(knob->get(point.design)));
         }
         return cells;
     }
@@ -332,12 +366,35 @@ std::unique_ptr<RowFormat> make_csv_format(const SweepPlan& plan) {
     return std::make_unique<CsvFormat>(plan);
 }
 
+RowPlace place_of(const SweepPoint& point, const SweepPlan& plan) {
+    return {point.index, plan.runs(), plan.hash()};
+}
+
 std::optional<RowPlace> jsonl_place(std::string_view line) {
-    return place_between(line, "{\"index\":", ",\"runs\":");
+    RowPlace place;
+    const bool good = PlaceReader(line)
+                          .skip("{\"index\":")
+                          .number(place.index, decimal)
+                          .skip(",\"runs\":")
+                          .number(place.runs, decimal)
+                          .skip(",\"sweep\":\"")
+                          .number(place.sweep, hexadecimal)
+                          .skip("\",\"key\":\"")
+                          .good();
+    return good ? std::optional(place) : std::nullopt;
 }
 
 std::optional<RowPlace> csv_place(std::string_view line) {
-    return place_between(line, "", ",");
+    RowPlace place;
+    const bool good = PlaceReader(line)
+                          .number(place.index, decimal)
+                          .skip(",")
+                          .number(place.runs, decimal)
+                          .skip(",0x")
+                          .number(place.sweep, hexadecimal)
+                          .skip(",0x")
+                          .good();
+    return good ? std::optional(place) : std::nullopt;
 }
 
 } // namespace uringsim::analysis

@@ -15,14 +15,27 @@ namespace uringsim::analysis {
 /// What a summary needs of one row.
 struct RowFigures {
     std::uint64_t outcome = 0;            ///< hash of all that was measured; equal: the same run
-    std::vector<double> ns_per_operation; ///< by phase of the scenario; empty where the run stopped
+    std::vector<double> ns_per_operation; ///< by phase of the scenario; empty where it stopped
     double retained_bytes = 0;
+    bool stopped = false; ///< with an error
+};
+
+/// Which row of which sweep a line is.
+struct RowPlace {
+    std::uint64_t index = 0;
+    std::uint64_t runs = 0;  ///< of the whole sweep
+    std::uint64_t sweep = 0; ///< SweepPlan::hash()
+
+    /// Whether both are rows of one sweep.
+    bool is_beside(const RowPlace& other) const {
+        return runs == other.runs && sweep == other.sweep;
+    }
+    bool operator==(const RowPlace&) const = default;
 };
 
 /// A row that was read back.
 struct ParsedRow {
-    std::uint64_t index = 0;
-    std::uint64_t runs = 0; ///< of the whole sweep
+    RowPlace place;
     std::string key;
     RowFigures figures;
 };
@@ -41,6 +54,9 @@ class RowFormat {
 
     /// Reads a line, without its newline. Nothing where it is no row of this format.
     virtual std::optional<ParsedRow> parse(std::string_view line) const = 0;
+
+    /// What every line of a point starts with: its place and its key.
+    virtual std::string start_of(const RowPlace& place, std::uint64_t key) const = 0;
 };
 
 /// JSON Lines: an object a row. `plan` must outlive it.
@@ -48,15 +64,17 @@ std::unique_ptr<RowFormat> make_jsonl_format(const SweepPlan& plan);
 /// Comma-separated values: units in the header, a cell a figure. `plan` must outlive it.
 std::unique_ptr<RowFormat> make_csv_format(const SweepPlan& plan);
 
-/// "index" and "runs" of a line of either format; nothing where it is neither.
-struct RowPlace {
-    std::uint64_t index = 0;
-    std::uint64_t runs = 0;
-};
+/// The place of a line of either format; nothing where it is no row.
 std::optional<RowPlace> jsonl_place(std::string_view line);
 std::optional<RowPlace> csv_place(std::string_view line);
 
-/// How a key is written.
+/// What the header of any sweep's CSV starts with.
+inline constexpr std::string_view csv_header_start = "index,runs,sweep,key,";
+
+/// The place of a point of a plan.
+RowPlace place_of(const SweepPoint& point, const SweepPlan& plan);
+
+/// How a key or the hash of a sweep is written.
 std::string key_text(std::uint64_t key);
 
 } // namespace uringsim::analysis

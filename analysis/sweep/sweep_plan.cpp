@@ -1,5 +1,6 @@
 #include "analysis/sweep/sweep_plan.h"
 
+#include "analysis/export/numbers.h"
 #include "analysis/sweep/hash.h"
 #include "analysis/version.h"
 #include "scenarios/configuration.h"
@@ -37,6 +38,18 @@ std::uint64_t hash_of(const JsonNode& root) {
     return hash.value();
 }
 
+void add_parameters(Hash& hash, const Scenario& scenario) {
+    for (const scenarios::Parameter& parameter : scenario.parameters) {
+        hash.add(parameter.name).add(static_cast<std::uint64_t>(parameter.value));
+    }
+}
+
+void add_knobs(Hash& hash, const models::Design& design) {
+    for (const models::Knob& knob : models::knob_table()) {
+        hash.add(knob.name).add(static_cast<std::uint64_t>(knob.get(design)));
+    }
+}
+
 std::optional<std::int64_t> knob_number(const models::Knob& knob, const std::string& text,
                                         std::string& error) {
     switch (knob.type) {
@@ -52,6 +65,33 @@ std::optional<std::int64_t> knob_number(const models::Knob& knob, const std::str
 
 std::string option_of(const Axis& axis) {
     return "axis " + axis.label();
+}
+
+template <class Names>
+std::string suggestion(const std::string& name, const Names& names) {
+    const auto near = scenarios::did_you_mean(name, names);
+    return near ? fmt::format("; did you mean \"{}\"?", *near) : "";
+}
+
+bool sets(const std::vector<std::pair<std::string, std::string>>& assignments,
+          const std::string& name) {
+    return std::ranges::any_of(assignments, [&](const auto& entry) { return entry.first == name; });
+}
+
+/// The values of an axis as numbers; `read` reads one.
+template <class Read>
+std::vector<std::int64_t> read_numbers(const Axis& axis, Diagnostics& diagnostics,
+                                       const Read& read) {
+    std::vector<std::int64_t> numbers;
+    std::string error;
+    for (const std::string& value : axis.values) {
+        if (const auto number = read(value, error)) {
+            numbers.push_back(*number);
+        } else {
+            diagnostics.add_option(option_of(axis), error);
+        }
+    }
+    return numbers;
 }
 
 /// What is wrong with the base knobs, whatever the design; a conflict depends on the point.
@@ -84,7 +124,7 @@ std::optional<SweepPlan> SweepPlan::make(const Library& library, SweepSpec spec,
     }
     plan.scenario_ = *scenario;
     check_base_knobs(plan.spec_.base.knobs, diagnostics);
-    plan.add_default_axes(*scenario);
+    plan.add_default_axes(*scenario, diagnostics);
     plan.number_groups(diagnostics);
     plan.check_axes(diagnostics);
     plan.load_designs(library, diagnostics);
@@ -98,38 +138,60 @@ std::optional<SweepPlan> SweepPlan::make(const Library& library, SweepSpec spec,
         }
     }
     if (diagnostics.size() == reported_before) {
-        plan.walk(diagnostics);
+        plan.list_knobs();
+        plan.count_runs(diagnostics);
+        plan.hash_ = plan.hash_of_sweep();
     }
     return diagnostics.size() > reported_before ? std::nullopt : std::optional(std::move(plan));
 }
 
+/// The seeds of --repeats.
+Axis SweepPlan::repeated_seeds(std::uint64_t first, Diagnostics& diagnostics) const {
+    constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    Axis seeds{AxisKind::seed, "seed", {}, 0};
+    std::uint64_t repeats = spec_.repeats;
+    if (repeats - 1 > most - first) {
+        diagnostics.add_option(
+            "--repeats",
+            fmt::format("{} seeds from {} on pass over the largest, {}", repeats, first, most));
+        repeats = 1;
+    }
+    for (std::uint64_t i = 0; i < repeats; ++i) {
+        seeds.values.push_back(std::to_string(first + i));
+    }
+    return seeds;
+}
+
 /// Design, machine and seed are axes always, of one value where nothing was said. The seed moves
 /// fastest.
-void SweepPlan::add_default_axes(const Scenario& scenario) {
+void SweepPlan::add_default_axes(const Scenario& scenario, Diagnostics& diagnostics) {
     const auto has = [&](AxisKind kind) {
         return std::ranges::find(spec_.axes, kind, &Axis::kind) != spec_.axes.end();
     };
-    const std::string folder = std::filesystem::path(root_.file()).parent_path().string();
-    const auto resolved = [&](const std::string& name) {
-        return is_path(name) ? (std::filesystem::path(folder) / name).string() : name;
+    const auto refuse = [&](const char* axis, const char* why) {
+        diagnostics.add_option(std::string("axis ") + axis, why);
     };
     std::vector<Axis> missing;
     if (!has(AxisKind::machine)) {
-        missing.push_back({AxisKind::machine, "machine",
-                           {spec_.base.machine.value_or(resolved(scenario.machine))}, 0});
+        missing.push_back({AxisKind::machine,
+                           "machine",
+                           {spec_.base.machine.value_or(named_in(root_, scenario.machine))},
+                           0});
+    } else if (spec_.base.machine) {
+        refuse("machine", "is also set with --machine");
     }
     if (!has(AxisKind::design)) {
         const auto& given = spec_.base.designs;
         missing.push_back({AxisKind::design, "design",
-                           given.empty() ? std::vector{resolved(scenario.design)} : given, 0});
+                           given.empty() ? std::vector{named_in(root_, scenario.design)} : given,
+                           0});
     }
     if (!has(AxisKind::seed)) {
-        const std::uint64_t first = spec_.base.seed.value_or(scenario.seed);
-        Axis seeds{AxisKind::seed, "seed", {}, 0};
-        for (std::uint64_t i = 0; i < spec_.repeats; ++i) {
-            seeds.values.push_back(std::to_string(first + i));
-        }
-        missing.push_back(std::move(seeds));
+        missing.push_back(repeated_seeds(spec_.base.seed.value_or(scenario.seed), diagnostics));
+    } else if (spec_.base.seed) {
+        refuse("seed", "is also set with --seed");
+    } else if (spec_.repeats > 1) {
+        refuse("seed", "has its seeds, and --repeats would make others; give one of the two");
     }
     // Groups of their own: those that exist move up by two to make room in front.
     std::size_t last = 0;
@@ -190,68 +252,69 @@ void SweepPlan::number_groups(Diagnostics& diagnostics) {
 void SweepPlan::check_axes(Diagnostics& diagnostics) {
     for (const Axis& axis : spec_.axes) {
         numbers_.emplace_back();
-        parse_values(axis, diagnostics);
+        if (axis.kind == AxisKind::knob) {
+            numbers_.back() = knob_values(axis, diagnostics);
+        } else if (axis.kind == AxisKind::parameter) {
+            numbers_.back() = parameter_values(axis, diagnostics);
+        } else if (axis.kind == AxisKind::seed) {
+            read_seeds(axis, diagnostics);
+        }
     }
 }
 
-void SweepPlan::parse_values(const Axis& axis, Diagnostics& diagnostics) {
-    const auto add = [&](std::optional<std::int64_t> number, const std::string& error) {
-        if (number) {
-            numbers_.back().push_back(*number);
+std::vector<std::int64_t> SweepPlan::knob_values(const Axis& axis, Diagnostics& diagnostics) const {
+    const models::Knob* knob = models::find_knob(axis.name);
+    if (knob == nullptr) {
+        const bool parameter = std::ranges::any_of(
+            scenario_.parameters, [&](const auto& each) { return each.name == axis.name; });
+        diagnostics.add_option(
+            option_of(axis),
+            "there is no such knob (a parameter is param:NAME)" +
+                (parameter ? fmt::format("; did you mean \"{}\"?", parameter_label(axis.name))
+                           : suggestion(axis.name, models::knob_names())));
+        return {};
+    }
+    if (sets(spec_.base.knobs, axis.name)) {
+        diagnostics.add_option(option_of(axis), "is also set with --set");
+    }
+    return read_numbers(axis, diagnostics, [knob](const std::string& value, std::string& error) {
+        return knob_number(*knob, value, error);
+    });
+}
+
+std::vector<std::int64_t> SweepPlan::parameter_values(const Axis& axis,
+                                                      Diagnostics& diagnostics) const {
+    std::vector<std::string> names;
+    const scenarios::Parameter* found = nullptr;
+    for (const scenarios::Parameter& parameter : scenario_.parameters) {
+        names.push_back(parameter.name);
+        found = parameter.name == axis.name ? &parameter : found;
+    }
+    if (found == nullptr) {
+        diagnostics.add_option(
+            option_of(axis),
+            fmt::format("{} has no such parameter; it declares {}{}", scenario_.name,
+                        names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")),
+                        suggestion(axis.name, names)));
+        return {};
+    }
+    if (sets(spec_.base.parameters, axis.name)) {
+        diagnostics.add_option(option_of(axis), "is also set with --param");
+    }
+    constexpr std::int64_t most = 1LL << 40;
+    return read_numbers(axis, diagnostics, [found](const std::string& value, std::string& error) {
+        return scenarios::parse_integer(value, {found->min, most, found->unit}, error);
+    });
+}
+
+void SweepPlan::read_seeds(const Axis& axis, Diagnostics& diagnostics) {
+    std::string error;
+    for (const std::string& value : axis.values) {
+        const auto seed = scenarios::parse_unsigned(value, {}, error);
+        if (seed) {
+            seeds_.push_back(*seed);
         } else {
             diagnostics.add_option(option_of(axis), error);
-        }
-    };
-    const auto twice = [&](const auto& base) {
-        return std::ranges::any_of(base, [&](const auto& entry) { return entry.first == axis.name; });
-    };
-    std::string error;
-    if (axis.kind == AxisKind::knob) {
-        const models::Knob* knob = models::find_knob(axis.name);
-        if (knob == nullptr) {
-            const auto near = scenarios::did_you_mean(axis.name, models::knob_names());
-            diagnostics.add_option(
-                option_of(axis),
-                fmt::format("there is no such knob (a parameter is param:NAME){}",
-                            near ? fmt::format("; did you mean \"{}\"?", *near) : ""));
-            return;
-        }
-        if (twice(spec_.base.knobs)) {
-            diagnostics.add_option(option_of(axis), "is also set with --set");
-        }
-        for (const std::string& value : axis.values) {
-            add(knob_number(*knob, value, error), error);
-        }
-    } else if (axis.kind == AxisKind::parameter) {
-        const auto found =
-            std::ranges::find(scenario_.parameters, axis.name, &scenarios::Parameter::name);
-        if (found == scenario_.parameters.end()) {
-            std::vector<std::string> names;
-            for (const auto& parameter : scenario_.parameters) {
-                names.push_back(parameter.name);
-            }
-            const auto near = scenarios::did_you_mean(axis.name, names);
-            diagnostics.add_option(
-                option_of(axis),
-                fmt::format("{} has no such parameter; it declares {}{}", scenario_.name,
-                            fmt::join(names, ", "),
-                            near ? fmt::format("; did you mean \"{}\"?", *near) : ""));
-            return;
-        }
-        if (twice(spec_.base.parameters)) {
-            diagnostics.add_option(option_of(axis), "is also set with --param");
-        }
-        for (const std::string& value : axis.values) {
-            add(scenarios::parse_integer(value, {found->min, 1LL << 40, found->unit}, error), error);
-        }
-    } else if (axis.kind == AxisKind::seed) {
-        for (const std::string& value : axis.values) {
-            const auto seed = scenarios::parse_unsigned(value, {}, error);
-            if (seed) {
-                seeds_.push_back(*seed);
-            } else {
-                diagnostics.add_option(option_of(axis), error);
-            }
         }
     }
 }
@@ -300,15 +363,76 @@ void SweepPlan::load_machines(const Library& library, Diagnostics& diagnostics) 
     }
 }
 
-/// Counts the runs and why points are left out.
-void SweepPlan::walk(Diagnostics& diagnostics) {
-    std::string reason;
-    for (std::uint64_t i = 0; i < combinations_; ++i) {
-        if (bind(choice_of(i), &reason)) {
-            ++runs_;
-        } else {
-            ++left_out_[reason];
+void SweepPlan::list_knobs() {
+    const auto add = [this](const std::string& name) {
+        const models::Knob* knob = models::find_knob(name);
+        if (std::ranges::find(knobs_, knob) == knobs_.end()) {
+            knobs_.push_back(knob);
         }
+    };
+    for (const auto& [name, text] : spec_.base.knobs) {
+        add(name);
+    }
+    for (const Axis& axis : spec_.axes) {
+        if (axis.kind == AxisKind::knob) {
+            add(axis.name);
+        }
+    }
+}
+
+std::uint64_t SweepPlan::product(const std::vector<bool>& groups) const {
+    std::uint64_t all = 1;
+    for (std::size_t group = 0; group < group_sizes_.size(); ++group) {
+        all *= groups[group] ? group_sizes_[group] : 1;
+    }
+    return all;
+}
+
+template <class Visit>
+void SweepPlan::for_each_choice(const std::vector<bool>& moving, const Visit& visit) const {
+    std::vector<std::size_t> places(group_sizes_.size());
+    for (std::uint64_t left = product(moving); left > 0; --left) {
+        visit(choice_at(places));
+        for (std::size_t group = places.size(); group-- > 0;) {
+            if (!moving[group]) {
+                continue;
+            }
+            if (++places[group] < group_sizes_[group]) {
+                break;
+            }
+            places[group] = 0;
+        }
+    }
+}
+
+/// Counts the runs and why points are left out. Seeds and machines have no say in that; and where
+/// no constraint joins the two, parameters make sense or not whatever the design, and knobs
+/// whatever the scenario, so that there is no need to walk through all pairs.
+void SweepPlan::count_runs(Diagnostics& diagnostics) {
+    std::vector<bool> of_scenario(groups());
+    std::vector<bool> of_design(groups());
+    for (const Axis& axis : spec_.axes) {
+        if (axis.kind == AxisKind::parameter) {
+            of_scenario[axis.group] = true;
+        } else if (axis.kind == AxisKind::knob || axis.kind == AxisKind::design) {
+            of_design[axis.group] = true;
+        }
+    }
+    std::vector<bool> either = of_design;
+    bool joined = !constraints_.empty();
+    for (std::size_t group = 0; group < groups(); ++group) {
+        joined = joined || (of_scenario[group] && of_design[group]);
+        either[group] = of_scenario[group] || of_design[group];
+    }
+    if (joined) {
+        const std::uint64_t each = combinations_ / product(either);
+        for_each_choice(either, [&](const Choice& choice) {
+            SweepPoint point;
+            std::string reason;
+            (shape(choice, point, &reason) ? runs_ : left_out_[reason]) += each;
+        });
+    } else {
+        count_apart(of_scenario, of_design);
     }
     if (runs_ == 0) {
         for (const auto& [why, count] : left_out_) {
@@ -317,17 +441,44 @@ void SweepPlan::walk(Diagnostics& diagnostics) {
     }
 }
 
+void SweepPlan::count_apart(const std::vector<bool>& of_scenario,
+                            const std::vector<bool>& of_design) {
+    std::uint64_t scenarios = 0;
+    const std::uint64_t a_scenario = combinations_ / product(of_scenario);
+    for_each_choice(of_scenario, [&](const Choice& choice) {
+        std::string reason;
+        if (scenario_for(choice, &reason)) {
+            ++scenarios;
+        } else {
+            left_out_[reason] += a_scenario;
+        }
+    });
+    const std::uint64_t a_design = a_scenario / product(of_design) * scenarios;
+    for_each_choice(of_design, [&](const Choice& choice) {
+        const std::string conflict = conflict_of(design_of(choice));
+        if (conflict.empty()) {
+            runs_ += a_design;
+        } else if (a_design > 0) {
+            left_out_[conflict] += a_design;
+        }
+    });
+}
+
+Choice SweepPlan::choice_at(const std::vector<std::size_t>& places) const {
+    Choice choice(spec_.axes.size());
+    for (std::size_t i = 0; i < choice.size(); ++i) {
+        choice[i] = places[spec_.axes[i].group];
+    }
+    return choice;
+}
+
 Choice SweepPlan::choice_of(std::uint64_t combination) const {
     std::vector<std::size_t> places(group_sizes_.size());
     for (std::size_t group = places.size(); group-- > 0;) {
         places[group] = combination % group_sizes_[group];
         combination /= group_sizes_[group];
     }
-    Choice choice(spec_.axes.size());
-    for (std::size_t i = 0; i < choice.size(); ++i) {
-        choice[i] = places[spec_.axes[i].group];
-    }
-    return choice;
+    return choice_at(places);
 }
 
 Choice SweepPlan::with(const Choice& choice, std::size_t group, std::size_t value) const {
@@ -377,40 +528,59 @@ std::shared_ptr<const Scenario> SweepPlan::scenario_for(const Choice& choice,
     return entry->second.scenario;
 }
 
+models::Design SweepPlan::design_of(const Choice& choice) const {
+    const auto axis = std::ranges::find(spec_.axes, AxisKind::design, &Axis::kind);
+    models::Design design = designs_[choice[static_cast<std::size_t>(axis - spec_.axes.begin())]];
+    for (std::size_t i = 0; i < choice.size(); ++i) {
+        if (spec_.axes[i].kind == AxisKind::knob) {
+            models::find_knob(spec_.axes[i].name)->set(design, numbers_[i][choice[i]]);
+        }
+    }
+    return design;
+}
+
+std::string SweepPlan::conflict_of(const models::Design& design) const {
+    const auto conflicts = models::conflicts(design);
+    return conflicts.empty() ? "" : conflicts.front();
+}
+
+bool SweepPlan::shape(const Choice& choice, SweepPoint& point, std::string* reason) const {
+    point.scenario = scenario_for(choice, reason);
+    if (!point.scenario) {
+        return false;
+    }
+    point.design = design_of(choice);
+    std::string why;
+    for (const Constraint& constraint : constraints_) {
+        if (!constraint.holds(point.design, *point.scenario)) {
+            why = "constraint " + constraint.text();
+            break;
+        }
+    }
+    why = why.empty() ? conflict_of(point.design) : why;
+    if (reason != nullptr) {
+        *reason = why;
+    }
+    return why.empty();
+}
+
+bool SweepPlan::has_point(const Choice& choice) const {
+    SweepPoint point;
+    return left_out_.empty() || shape(choice, point, nullptr);
+}
+
 std::optional<SweepPoint> SweepPlan::bind(const Choice& choice, std::string* reason) const {
     SweepPoint point;
     point.choice = choice;
-    point.scenario = scenario_for(choice, reason);
-    if (!point.scenario) {
+    if (!shape(choice, point, reason)) {
         return std::nullopt;
     }
     std::uint64_t machine_hash = 0;
     for (std::size_t i = 0; i < choice.size(); ++i) {
-        if (spec_.axes[i].kind == AxisKind::design) {
-            point.design = designs_[choice[i]];
-        } else if (spec_.axes[i].kind == AxisKind::machine) {
+        if (spec_.axes[i].kind == AxisKind::machine) {
             point.machine = machines_[choice[i]].machine;
             machine_hash = machines_[choice[i]].hash;
         }
-    }
-    for (std::size_t i = 0; i < choice.size(); ++i) {
-        if (spec_.axes[i].kind == AxisKind::knob) {
-            models::find_knob(spec_.axes[i].name)->set(point.design, numbers_[i][choice[i]]);
-        }
-    }
-    for (const Constraint& constraint : constraints_) {
-        if (!constraint.holds(point.design, *point.scenario)) {
-            if (reason != nullptr) {
-                *reason = "constraint " + constraint.text();
-            }
-            return std::nullopt;
-        }
-    }
-    if (const auto conflicts = models::conflicts(point.design); !conflicts.empty()) {
-        if (reason != nullptr) {
-            *reason = conflicts.front();
-        }
-        return std::nullopt;
     }
     if (const std::uint64_t seed = seed_of(choice); seed != point.scenario->seed) {
         auto seeded = std::make_shared<Scenario>(*point.scenario);
@@ -424,23 +594,54 @@ std::optional<SweepPoint> SweepPlan::bind(const Choice& choice, std::string* rea
 std::uint64_t SweepPlan::key_of(const SweepPoint& point) const {
     Hash hash;
     hash.add(version()).add(root_hash_).add(point.scenario->seed).add(point.design.name);
-    for (const scenarios::Parameter& parameter : point.scenario->parameters) {
-        hash.add(parameter.name).add(static_cast<std::uint64_t>(parameter.value));
+    add_parameters(hash, *point.scenario);
+    add_knobs(hash, point.design);
+    return hash.value();
+}
+
+/// Of contents, not of names: shards may be run on hosts that have the files in other places.
+std::uint64_t SweepPlan::hash_of_sweep() const {
+    Hash hash;
+    hash.add(version()).add(root_hash_);
+    add_parameters(hash, scenario_);
+    for (std::size_t i = 0; i < spec_.axes.size(); ++i) {
+        hash.add(spec_.axes[i].label()).add(spec_.axes[i].group).add(spec_.axes[i].values.size());
+        for (const std::int64_t number : numbers_[i]) {
+            hash.add(static_cast<std::uint64_t>(number));
+        }
     }
-    for (const models::Knob& knob : models::knob_table()) {
-        hash.add(knob.name).add(static_cast<std::uint64_t>(knob.get(point.design)));
+    for (const models::Design& design : designs_) {
+        add_knobs(hash.add(design.name), design);
+    }
+    for (const NamedMachine& machine : machines_) {
+        hash.add(machine.machine->name).add(machine.hash);
+    }
+    for (const std::uint64_t seed : seeds_) {
+        hash.add(seed);
+    }
+    for (const Constraint& constraint : constraints_) {
+        hash.add(constraint.text());
     }
     return hash.value();
 }
 
+std::string left_out_text(const SweepPlan& plan, std::string_view command) {
+    std::string text;
+    for (const auto& [reason, count] : plan.left_out()) {
+        text +=
+            fmt::format("uringsim {}: {} left out: {}\n", command, counted(count, "point"), reason);
+    }
+    return text;
+}
+
 std::optional<SweepPoint> PointWalk::next() {
     while (combination_ < plan_->combinations()) {
-        auto point = plan_->bind(plan_->choice_of(combination_++));
-        if (!point) {
-            continue;
-        }
-        point->index = index_++;
-        if (point->index % shards_ == shard_ - 1) {
+        const Choice choice = plan_->choice_of(combination_++);
+        if (index_ % shards_ != shard_ - 1) { // of another shard, if it is any
+            index_ += plan_->has_point(choice) ? 1 : 0;
+        } else if (auto point = plan_->bind(choice)) {
+            point->index = index_++;
+            ++given_;
             return point;
         }
     }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace uringsim::analysis {
@@ -42,15 +43,18 @@ class SweepPlan {
 
     /// Points before any are left out.
     std::uint64_t combinations() const { return combinations_; }
-    /// Runs; walked through once and then known.
     std::uint64_t runs() const { return runs_; }
+    /// Of all that makes up the sweep and of the version; equal: the same rows in the same order.
+    std::uint64_t hash() const { return hash_; }
+    /// The knobs that are set or swept, in that order.
+    const std::vector<const models::Knob*>& knobs() const { return knobs_; }
     /// Points left out, by reason.
     const std::map<std::string, std::uint64_t>& left_out() const { return left_out_; }
 
     /// The point of a combination; nothing where it is left out, with the reason if asked for.
     std::optional<SweepPoint> bind(const Choice& choice, std::string* reason = nullptr) const;
-    /// Whether bind() gives a point; cheaper where nothing is left out.
-    bool has_point(const Choice& choice) const { return left_out_.empty() || bind(choice); }
+    /// Whether bind() gives a point; cheaper.
+    bool has_point(const Choice& choice) const;
     Choice choice_of(std::uint64_t combination) const;
 
     /// The choice whose axes of `group` have the value of place `value`.
@@ -68,13 +72,34 @@ class SweepPlan {
     explicit SweepPlan(SweepSpec spec, scenarios::JsonNode root)
         : spec_(std::move(spec)), root_(std::move(root)) {}
 
-    void add_default_axes(const scenarios::Scenario& scenario);
+    void add_default_axes(const scenarios::Scenario& scenario, scenarios::Diagnostics& diagnostics);
+    Axis repeated_seeds(std::uint64_t first, scenarios::Diagnostics& diagnostics) const;
     void number_groups(scenarios::Diagnostics& diagnostics);
     void check_axes(scenarios::Diagnostics& diagnostics);
     void load_designs(const Library& library, scenarios::Diagnostics& diagnostics);
     void load_machines(const Library& library, scenarios::Diagnostics& diagnostics);
-    void parse_values(const Axis& axis, scenarios::Diagnostics& diagnostics);
-    void walk(scenarios::Diagnostics& diagnostics);
+    std::vector<std::int64_t> knob_values(const Axis& axis,
+                                          scenarios::Diagnostics& diagnostics) const;
+    std::vector<std::int64_t> parameter_values(const Axis& axis,
+                                               scenarios::Diagnostics& diagnostics) const;
+    void read_seeds(const Axis& axis, scenarios::Diagnostics& diagnostics);
+    void list_knobs();
+    void count_runs(scenarios::Diagnostics& diagnostics);
+    void count_apart(const std::vector<bool>& of_scenario, const std::vector<bool>& of_design);
+    std::uint64_t hash_of_sweep() const;
+    Choice choice_at(const std::vector<std::size_t>& places) const;
+    /// Calls `visit` with each choice of the groups that move; the others stay at their first
+    /// value.
+    template <class Visit>
+    void for_each_choice(const std::vector<bool>& moving, const Visit& visit) const;
+    /// The number of combinations of groups.
+    std::uint64_t product(const std::vector<bool>& groups) const;
+
+    /// The design of a choice, and why it makes no sense; empty where it does.
+    models::Design design_of(const Choice& choice) const;
+    std::string conflict_of(const models::Design& design) const;
+    /// The scenario and the design of a choice; false where it is left out, with the reason.
+    bool shape(const Choice& choice, SweepPoint& point, std::string* reason) const;
     std::shared_ptr<const scenarios::Scenario> scenario_for(const Choice& choice,
                                                             std::string* reason) const;
     std::uint64_t key_of(const SweepPoint& point) const;
@@ -92,6 +117,8 @@ class SweepPlan {
     std::vector<std::size_t> group_sizes_;
     std::uint64_t combinations_ = 0;
     std::uint64_t runs_ = 0;
+    std::uint64_t hash_ = 0;
+    std::vector<const models::Knob*> knobs_;
     std::map<std::string, std::uint64_t> left_out_;
 
     /// Scenarios bound so far, by the values of the parameters; a null one is refused.
@@ -102,6 +129,9 @@ class SweepPlan {
     mutable std::map<std::vector<std::size_t>, Bound> bound_;
 };
 
+/// "uringsim sweep: 3 points left out: why", a line for each reason.
+std::string left_out_text(const SweepPlan& plan, std::string_view command);
+
 /// Walks the points of one shard in order. Not for several threads at once.
 class PointWalk {
   public:
@@ -110,8 +140,9 @@ class PointWalk {
         : plan_(&plan), shard_(shard), shards_(shards) {}
 
     std::optional<SweepPoint> next();
-    /// Runs of this shard in all.
+    /// Runs of this shard in all, and those that next() has not given yet.
     std::uint64_t total() const;
+    std::uint64_t left() const { return total() - given_; }
 
   private:
     const SweepPlan* plan_;
@@ -119,6 +150,7 @@ class PointWalk {
     std::uint64_t shards_;
     std::uint64_t combination_ = 0;
     std::uint64_t index_ = 0;
+    std::uint64_t given_ = 0;
 };
 
 } // namespace uringsim::analysis

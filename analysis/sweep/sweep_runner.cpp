@@ -2,10 +2,12 @@
 
 #include "scenarios/replay.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <exception>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -22,7 +24,6 @@ struct ReadyRow {
     std::string line;
     RowFigures figures;
     bool reused = false;
-    bool failed = false;
 };
 
 class Runner {
@@ -35,9 +36,7 @@ class Runner {
 
     SweepOutcome run(unsigned jobs) {
         std::vector<std::thread> helpers;
-        for (unsigned i = 1; i < jobs; ++i) {
-            helpers.emplace_back([this] { work(); });
-        }
+        start(helpers, jobs - 1);
         work();
         for (std::thread& helper : helpers) {
             helper.join();
@@ -49,6 +48,45 @@ class Runner {
     }
 
   private:
+    /// Starts helpers, who begin when all are there. Where the system does not give so many, half
+    /// of those that it gave are sent home: it has come to a limit, and the runs need memory, too.
+    void start(std::vector<std::thread>& helpers, unsigned wanted) {
+        unsigned working = wanted;
+        try {
+            helpers.reserve(wanted);
+            while (helpers.size() < wanted) {
+                helpers.emplace_back([this, place = static_cast<unsigned>(helpers.size())] {
+                    if (may_begin(place)) {
+                        work();
+                    }
+                });
+            }
+        } catch (const std::exception&) { // std::system_error or std::bad_alloc
+            working = static_cast<unsigned>(helpers.size() / 2);
+        }
+        outcome_.threads = working + 1;
+        tell(working, false);
+        while (helpers.size() > working) { // their stacks are there until they are joined
+            helpers.back().join();
+            helpers.pop_back();
+        }
+        tell(working, true);
+    }
+
+    void tell(unsigned working, bool begin) {
+        const std::lock_guard guard(mutex_);
+        working_ = working;
+        begin_ = begin;
+        room_.notify_all();
+    }
+
+    /// Waits until it is known who works; whether the helper of this place is among them.
+    bool may_begin(unsigned place) {
+        std::unique_lock lock(mutex_);
+        room_.wait(lock, [&] { return begin_ || (working_ && place >= *working_); });
+        return place < *working_;
+    }
+
     void work() {
         try {
             std::uint64_t place = 0;
@@ -104,7 +142,6 @@ class Runner {
             row.line = format_.line(row.point, result);
         } catch (const scenarios::RunError& error) {
             row.line = format_.line(row.point, error.what());
-            row.failed = true;
         }
     }
 
@@ -129,7 +166,6 @@ class Runner {
         }
         ++outcome_.written;
         outcome_.reused += row.reused ? 1 : 0;
-        outcome_.failed += row.failed ? 1 : 0;
         hooks_.written(row.point, row.figures);
     }
 
@@ -144,6 +180,8 @@ class Runner {
     std::uint64_t taken_ = 0;
     std::uint64_t next_to_write_ = 0;
     bool ended_ = false;
+    std::optional<unsigned> working_; ///< helpers that work, once it is known
+    bool begin_ = false;
     SweepOutcome outcome_;
     std::exception_ptr failure_;
 };
@@ -152,7 +190,9 @@ class Runner {
 
 SweepOutcome run_sweep(const RowFormat& format, PointWalk& walk, unsigned jobs,
                        const SweepHooks& hooks) {
-    return Runner(format, walk, jobs, hooks).run(jobs);
+    const std::uint64_t useful = std::max<std::uint64_t>(walk.left(), 1);
+    const auto threads = static_cast<unsigned>(std::min<std::uint64_t>(jobs, useful));
+    return Runner(format, walk, threads, hooks).run(threads);
 }
 
 } // namespace uringsim::analysis

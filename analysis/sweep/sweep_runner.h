@@ -26,13 +26,14 @@ struct SweepHooks {
 struct SweepOutcome {
     std::uint64_t written = 0; ///< rows
     std::uint64_t reused = 0;  ///< of those, known before
-    std::uint64_t failed = 0;  ///< of those, runs that stopped with an error
+    unsigned threads = 1;      ///< that ran; fewer than asked for where the system gave no more
     bool interrupted = false;
     std::string write_error; ///< empty unless writing failed
 };
 
-/// Runs what is left of a walk in `jobs` threads and writes the rows in the order of the walk, so
-/// that the bytes do not depend on `jobs`. At most a window of rows is held back for a slow one.
+/// Runs what is left of a walk in `jobs` threads, or in as many as there are runs or as the system
+/// gives, and writes the rows in the order of the walk, so that the bytes do not depend on `jobs`.
+/// At most a window of rows is held back for a slow one.
 SweepOutcome run_sweep(const RowFormat& format, PointWalk& walk, unsigned jobs,
                        const SweepHooks& hooks);
 

@@ -1,11 +1,11 @@
 #include "analysis/sweep/sweep_spec.h"
 
 #include "scenarios/did_you_mean.h"
+#include "scenarios/key_shape.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 namespace uringsim::analysis {
 
@@ -44,10 +44,13 @@ std::string values_text(const JsonNode& node, Diagnostics& diagnostics) {
     return text;
 }
 
-/// A path in a file starts at the file's own folder.
-std::string resolved(const std::string& name, const JsonNode& root) {
-    const std::filesystem::path folder = std::filesystem::path(root.file()).parent_path();
-    return is_path(name) ? (folder / name).string() : name;
+/// For the schema: values are read as the command line's.
+void describe_values(const ObjectReader& reader) {
+    scenarios::KeyShape shape;
+    shape.types = {"array", "string", "integer", "boolean"};
+    shape.required = true;
+    shape.help = "numbers, names, and as text ranges with both ends in: 1..9, 1..9+2, 64..4096x2";
+    reader.describe("values", shape);
 }
 
 class SpecReader {
@@ -91,6 +94,9 @@ class SpecReader {
     void single(ObjectReader& reader, const JsonNode& node, std::size_t group) {
         const auto label = reader.name("axis");
         const JsonNode* values = reader.required("values");
+        if (reader.is_observed()) {
+            describe_values(reader);
+        }
         if (!label || values == nullptr) {
             return;
         }
@@ -106,7 +112,7 @@ class SpecReader {
         axis.values = *list;
         if (!has_ranges(axis.kind)) {
             for (std::string& value : axis.values) {
-                value = resolved(value, root_);
+                value = named_in(root_, value);
             }
         }
         spec_.axes.push_back(std::move(axis));
@@ -135,6 +141,10 @@ void SweepSpec::add_axis(const std::string& label, const std::string& values,
 
 void SweepSpec::zip(const std::vector<std::string>& labels, const std::string& option,
                     Diagnostics& diagnostics) {
+    if (labels.size() < 2) {
+        diagnostics.add_option(option, "must name two axes or more: A,B");
+        return;
+    }
     std::vector<std::string> known(axes.size());
     std::ranges::transform(axes, known.begin(), &Axis::label);
     std::optional<std::size_t> group;
@@ -167,9 +177,10 @@ std::optional<SweepSpec> read_sweep(const JsonNode& root, Diagnostics& diagnosti
     reader.ignore("$schema");
     reader.ignore("summary");
     spec.name = reader.name("name").value_or("");
-    spec.base.scenario = resolved(reader.name("scenario").value_or(""), root);
+    spec.base.scenario = named_in(root, reader.name("scenario").value_or(""));
     values.assignments(reader, "set", spec.base.knobs);
     values.assignments(reader, "parameters", spec.base.parameters);
+    reader.describe("seed", scenarios::shape_of(scenarios::UnsignedRange{}));
     if (const JsonNode* seed = reader.optional("seed")) {
         spec.base.seed = scenarios::get_unsigned(*seed, {}, diagnostics);
     }

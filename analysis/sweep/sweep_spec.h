@@ -27,7 +27,7 @@ struct SweepSpec {
     void add_axis(const std::string& label, const std::string& values, const std::string& option,
                   scenarios::Diagnostics& diagnostics);
 
-    /// Makes axes move together; reports under `option` names that are no axes.
+    /// Makes two axes or more move together; reports under `option` names that are no axes.
     void zip(const std::vector<std::string>& labels, const std::string& option,
              scenarios::Diagnostics& diagnostics);
 };

@@ -98,9 +98,9 @@ std::string SweepSummary::value_label(std::size_t group, std::size_t value) cons
 void SweepSummary::add(const SweepPoint& point, const RowFigures& figures) {
     ++rows_;
     compare_neighbours(point, figures.outcome);
+    stopped_ += figures.stopped ? 1 : 0;
     if (phase_ >= figures.ns_per_operation.size()) {
-        ++failed_;
-        return;
+        return; // it stopped, or the scenario has no phase
     }
     const double ns = figures.ns_per_operation[phase_];
     for (std::size_t group = 0; group < plan_.groups(); ++group) {
@@ -198,9 +198,9 @@ std::string SweepSummary::map_text() const {
 }
 
 std::string SweepSummary::to_text() const {
-    std::string text =
-        fmt::format("{} runs of {}{}\n", rows_, plan_.scenario().name,
-                    failed_ > 0 ? fmt::format(", {} of which stopped with an error", failed_) : "");
+    std::string text = fmt::format(
+        "{} of {}{}\n", counted(rows_, "run"), plan_.scenario().name,
+        stopped_ > 0 ? fmt::format(", {} of which stopped with an error", stopped_) : "");
     if (plan_.scenario().phases.empty()) {
         return text;
     }

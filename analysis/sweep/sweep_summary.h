@@ -29,6 +29,9 @@ class SweepSummary {
 
     std::string to_text() const;
 
+    /// Rows of runs that stopped with an error.
+    std::uint64_t stopped() const { return stopped_; }
+
   private:
     struct Cell {
         std::uint64_t runs = 0;
@@ -60,7 +63,7 @@ class SweepSummary {
     std::vector<std::vector<Step>> steps_;     ///< by group, from each value to the next
     std::vector<Cell> map_;
     std::uint64_t rows_ = 0;
-    std::uint64_t failed_ = 0;
+    std::uint64_t stopped_ = 0;
 };
 
 } // namespace uringsim::analysis

@@ -14,13 +14,6 @@ using scenarios::Diagnostics;
 
 namespace {
 
-constexpr std::string_view parameter_prefix = "param:";
-
-/// A parameter goes by its own name.
-std::string short_label(const std::string& label) {
-    return label.starts_with(parameter_prefix) ? label.substr(parameter_prefix.size()) : label;
-}
-
 /// Runs of values at which the second design wins.
 std::vector<std::pair<std::int64_t, std::int64_t>> won(const BreakEven& found,
                                                        const BreakEvenRange& range) {
@@ -40,13 +33,49 @@ std::vector<std::pair<std::int64_t, std::int64_t>> won(const BreakEven& found,
     return runs;
 }
 
-} // namespace
-
-Duel::Duel(const Library& library, const PlannedWorkload& planned, BreakEvenRange range)
-    : library_(library), planned_(planned), range_(std::move(range)), spec_(planned.plan.spec()) {
-    std::erase_if(spec_.axes, [](const Axis& axis) {
+/// The sweep of a workload, for another axis to be added.
+SweepSpec spec_of(const SweepPlan& plan) {
+    SweepSpec spec = plan.spec();
+    std::erase_if(spec.axes, [](const Axis& axis) {
         return axis.kind == AxisKind::machine || axis.kind == AxisKind::seed;
     });
+    return spec;
+}
+
+} // namespace
+
+void check_range(const Library& library, const PlannedWorkload& planned,
+                 const BreakEvenRange& range, Diagnostics& diagnostics) {
+    const auto report = [&](const SweepPlan& plan, const std::string& where) {
+        for (const auto& [why, count] : plan.left_out()) {
+            diagnostics.add_option("--break-even",
+                                   fmt::format("{}{} cannot be run on both designs: {}",
+                                               planned.workload.subject(), where, why));
+        }
+    };
+    report(planned.plan, "");
+    if (!planned.plan.left_out().empty()) {
+        return;
+    }
+    for (const std::int64_t end : {range.first, range.last}) {
+        SweepSpec spec = spec_of(planned.plan);
+        spec.add_axis(range.label, std::to_string(end), "--break-even", diagnostics);
+        const std::size_t before = diagnostics.size();
+        const auto plan = SweepPlan::make(library, std::move(spec), diagnostics);
+        if (plan) {
+            report(*plan, fmt::format(" at {} = {}", range.label, end));
+        }
+        if (diagnostics.size() > before) {
+            return; // the other end would say the same
+        }
+    }
+}
+
+Duel::Duel(const Library& library, const PlannedWorkload& planned, BreakEvenRange range)
+    : library_(library)
+    , planned_(planned)
+    , range_(std::move(range))
+    , spec_(spec_of(planned.plan)) {
     const auto first = planned.plan.bind(planned.plan.choice_of(0));
     const auto second = planned.plan.bind(planned.plan.choice_of(1));
     if (planned.plan.combinations() != 2 || !first || !second) {
@@ -57,8 +86,7 @@ Duel::Duel(const Library& library, const PlannedWorkload& planned, BreakEvenRang
     machine_ = first->machine;
 }
 
-std::pair<sim::Cycles, sim::Cycles> Duel::costs(std::int64_t value,
-                                                const models::Machine* machine) const {
+Duel::Costs Duel::costs(std::int64_t value, const models::Machine* machine) const {
     SweepSpec one = spec_;
     Diagnostics diagnostics;
     one.add_axis(range_.label, std::to_string(value), "--break-even", diagnostics);
@@ -71,19 +99,23 @@ std::pair<sim::Cycles, sim::Cycles> Duel::costs(std::int64_t value,
                                               diagnostics.to_string()));
     }
     PointWalk walk(*plan, 1, 1);
+    Costs costs;
     const auto cycles_of_next = [&] {
         const auto point = walk.next();
         const auto result = scenarios::replay(*point->scenario, point->design,
                                               machine != nullptr ? *machine : *point->machine);
-        return result.phases.at(planned_.phase).total_cycles();
+        const scenarios::PhaseResult& phase = result.phases.at(planned_.phase);
+        costs.rounds = std::max<std::size_t>(phase.cycles_by_round.size(), 1);
+        return phase.total_cycles();
     };
-    const sim::Cycles first = cycles_of_next();
-    return {first, cycles_of_next()};
+    costs.first = cycles_of_next();
+    costs.second = cycles_of_next();
+    return costs;
 }
 
 sim::Cycles Duel::difference(std::int64_t value, const models::Machine* machine) const {
-    const auto [first, second] = costs(value, machine);
-    return second - first;
+    const Costs found = costs(value, machine);
+    return found.second - found.first;
 }
 
 BreakEven Duel::find(const models::Machine* machine) const {
@@ -95,7 +127,7 @@ BreakEven Duel::find(const models::Machine* machine) const {
 std::string Duel::share_of_slots(std::int64_t value) const {
     const auto& parameters = planned_.plan.scenario().parameters;
     const auto slots = std::ranges::find(parameters, "slots", &scenarios::Parameter::name);
-    if (range_.label != "param:installs" || slots == parameters.end()) {
+    if (range_.label != parameter_label("installs") || slots == parameters.end()) {
         return "";
     }
     constexpr double whole = 100;
@@ -105,19 +137,17 @@ std::string Duel::share_of_slots(std::int64_t value) const {
 }
 
 std::string Duel::costs_text(std::int64_t value) const {
-    const auto [first, second] = costs(value, nullptr);
-    const auto& parameters = planned_.plan.scenario().parameters;
-    const auto rounds = std::ranges::find(parameters, "rounds", &scenarios::Parameter::name);
-    const double per = rounds == parameters.end() ? 1.0 : static_cast<double>(rounds->value);
+    const Costs found = costs(value, nullptr);
     const auto us = [&](sim::Cycles cycles) {
         constexpr double ns_per_us = 1000;
-        return short_number(machine_->ns_of_cycles(static_cast<double>(cycles)) / per / ns_per_us);
+        return short_number(machine_->ns_of_cycles(static_cast<double>(cycles)) /
+                            static_cast<double>(found.rounds) / ns_per_us);
     };
-    return fmt::format("at {}: {} us against {} us", value, us(second), us(first));
+    return fmt::format("at {}: {} us against {} us", value, us(found.second), us(found.first));
 }
 
 std::string Duel::sentence(const BreakEven& found) const {
-    const std::string label = short_label(range_.label);
+    const std::string label = axis_of(range_.label).name; // a parameter's own
     const auto runs = won(found, range_);
     std::string where;
     if (runs.empty()) {

@@ -14,6 +14,10 @@
 
 namespace uringsim::analysis {
 
+/// Reports where a workload with two designs cannot be run on both, at either end of a range.
+void check_range(const Library& library, const PlannedWorkload& planned,
+                 const BreakEvenRange& range, scenarios::Diagnostics& diagnostics);
+
 /// Two designs on one workload over a range of one parameter or knob: which of them is cheaper where.
 class Duel {
   public:
@@ -42,9 +46,13 @@ class Duel {
     const BreakEvenRange& range() const { return range_; }
 
   private:
-    /// Cycles of the phase in all rounds, of the first design and the second.
-    std::pair<sim::Cycles, sim::Cycles> costs(std::int64_t value,
-                                              const models::Machine* machine) const;
+    /// Cycles of the phase in all its rounds.
+    struct Costs {
+        sim::Cycles first = 0;
+        sim::Cycles second = 0;
+        std::size_t rounds = 1;
+    };
+    Costs costs(std::int64_t value, const models::Machine* machine) const;
     sim::Cycles difference(std::int64_t value, const models::Machine* machine) const;
     std::string share_of_slots(std::int64_t value) const;
     std::string costs_text(std::int64_t value) const;

@@ -30,7 +30,7 @@ void read_parameter(const std::string& item, const std::string& option, Workload
     } else if (workload.range) {
         diagnostics.add_option(option, "takes one range, not several");
     } else {
-        workload.range = read_range("param:" + name, value, option, diagnostics);
+        workload.range = read_range(parameter_label(name), value, option, diagnostics);
     }
 }
 
@@ -60,7 +60,7 @@ class CostSum {
   public:
     void add(const PlannedWorkload& part, const Result& result) {
         const auto weight = static_cast<double>(part.workload.weight);
-        const double ns = ns_per_install(result, result.phases[part.phase]);
+        const double ns = unit_cost(result, result.phases[part.phase]).ns;
         cost_.workload_ns.push_back(ns);
         cost_.ns_per_operation += weight * ns;
         weights_ += weight;
@@ -84,6 +84,12 @@ class CostSum {
     double weights_ = 0;
     double registration_weights_ = 0;
 };
+
+/// Candidates of one workload have one unit, unless an axis takes its installs away.
+void add_unit(std::string& unit, bool an_install) {
+    const std::string now = an_install ? "ns/install" : "ns/operation";
+    unit = unit.empty() || unit == now ? now : "ns";
+}
 
 } // namespace
 
@@ -120,8 +126,8 @@ Workload read_workload(const std::string& text, Diagnostics& diagnostics) {
     const std::size_t colon = rest.rfind(':');
     if (colon != std::string::npos) {
         std::string error;
-        const auto weight = scenarios::parse_unsigned(rest.substr(colon + 1),
-                                                      {1, 1'000'000, "weight"}, error);
+        const auto weight =
+            scenarios::parse_unsigned(rest.substr(colon + 1), {1, 1'000'000}, error);
         if (!weight) {
             diagnostics.add_option(option, "weight " + error);
         }
@@ -170,34 +176,47 @@ std::optional<PlannedWorkload> plan_workload(const Workload& workload,
                : std::nullopt;
 }
 
-double ns_per_install(const Result& result, const scenarios::PhaseResult& phase) {
+UnitCost unit_cost(const Result& result, const scenarios::PhaseResult& phase) {
     const auto installed = scenarios::counter_value(phase.counters, "files_installed");
+    if (installed == 0) {
+        return {ns_per_operation(result, phase), false};
+    }
     const auto total = result.ns(static_cast<double>(phase.total_cycles()));
-    return installed > 0 ? total / static_cast<double>(installed) : ns_per_operation(result, phase);
+    return {total / static_cast<double>(installed), true};
 }
 
-std::vector<Candidate> measure(const std::vector<PlannedWorkload>& mix) {
-    std::vector<Candidate> candidates;
+std::string MeasuredMix::unit() const {
+    const bool one = std::ranges::adjacent_find(units, std::ranges::not_equal_to{}) == units.end();
+    return one && !units.empty() ? units.front() : "ns";
+}
+
+MeasuredMix measure(const std::vector<PlannedWorkload>& mix) {
+    MeasuredMix measured;
+    measured.units.resize(mix.size());
     for (std::uint64_t i = 0; i < mix.front().plan.combinations(); ++i) {
         Candidate candidate;
         CostSum sum;
         bool complete = true;
-        for (const PlannedWorkload& part : mix) {
-            const auto point = part.plan.bind(part.plan.choice_of(i));
+        for (std::size_t part = 0; part < mix.size() && complete; ++part) {
+            const SweepPlan& plan = mix[part].plan;
+            const auto point = plan.bind(plan.choice_of(i));
             complete = point.has_value();
-            if (!complete) {
-                break;
+            if (complete) {
+                candidate.design = point->design.name;
+                candidate.name = candidate_name(plan, *point);
+                const Result result =
+                    scenarios::replay(*point->scenario, point->design, *point->machine);
+                sum.add(mix[part], result);
+                add_unit(measured.units[part],
+                         unit_cost(result, result.phases[mix[part].phase]).an_install);
             }
-            candidate.design = point->design.name;
-            candidate.name = candidate_name(part.plan, *point);
-            sum.add(part, scenarios::replay(*point->scenario, point->design, *point->machine));
         }
         if (complete) {
             candidate.cost = sum.mean();
-            candidates.push_back(std::move(candidate));
+            measured.candidates.push_back(std::move(candidate));
         }
     }
-    return candidates;
+    return measured;
 }
 
 } // namespace uringsim::analysis

@@ -67,11 +67,25 @@ std::optional<PlannedWorkload> plan_workload(const Workload& workload,
                                              const Library& library,
                                              scenarios::Diagnostics& diagnostics);
 
-/// What a phase costs a file that is installed in it; a phase without installs, an operation.
-double ns_per_install(const scenarios::Result& result, const scenarios::PhaseResult& phase);
+/// What a phase costs, and whether that is a file installed in it or, in a phase without installs,
+/// an operation.
+struct UnitCost {
+    double ns = 0;
+    bool an_install = false;
+};
+UnitCost unit_cost(const scenarios::Result& result, const scenarios::PhaseResult& phase);
+
+/// Candidates that were run on a mix.
+struct MeasuredMix {
+    std::vector<Candidate> candidates;
+    std::vector<std::string> units; ///< of each workload's time: "ns/install" or "ns/operation"
+
+    /// Of the mean over the workloads: theirs where they have one, else "ns".
+    std::string unit() const;
+};
 
 /// Runs all candidates on all workloads; candidates that make no sense on one are left out. The
 /// plans must have been made from the same request. Throws scenarios::RunError.
-std::vector<Candidate> measure(const std::vector<PlannedWorkload>& mix);
+MeasuredMix measure(const std::vector<PlannedWorkload>& mix);
 
 } // namespace uringsim::analysis

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Host time and memory of sweeps: points of a first fill of tables of 4096 slots (limit x installs x
-# design). Three parts, in one run:
+# Host time and memory of sweeps: points of the scenario table-life, which registers a table of 4096 slots
+# and installs files into it for the first time (limit x installs x design; first-fill has no parameter
+# for a part of a table). Three parts, in one run:
 #   1,000 points, REPEATS times by one thread and by two in turns: seconds, the ratio of each turn, and
 #     the best; other load on the machine tells in the seconds, less so in those of the CPU
 #   10,000 points by one thread and by two: seconds, points a second, the same bytes

@@ -288,3 +288,30 @@ TEST_CASE("a cost put where a conclusion is said to flip makes the change exactl
     const double step = crossing->at_cycles > crossing->now_cycles ? 2 : -2;
     CHECK(change_at(crossing->at_cycles + step) * change_at(crossing->at_cycles - step) < 0);
 }
+
+TEST_CASE("conclusions are between figures that name each other, and no others") {
+    scenarios::Diagnostics diagnostics;
+    auto files = analysis::load_published_files(tests::library(), diagnostics);
+    std::erase_if(files, [](const auto& file) { return file.source != "kiocb-alloc-cache-2020"; });
+    REQUIRE(files.size() == 1);
+    // Figures in percent are conclusions by themselves.
+    std::erase_if(files[0].figures, [](const PublishedFigure& figure) {
+        return figure.metric == analysis::Metric::percent;
+    });
+    const auto ids = [&] {
+        std::vector<std::string> found;
+        const auto result = analysis::sensitivity(tests::library(), files, 2, diagnostics);
+        REQUIRE(result);
+        for (const analysis::Conclusion& conclusion : result->conclusions) {
+            found.push_back(conclusion.id);
+        }
+        return found;
+    };
+    CHECK(ids() == std::vector<std::string>{"nop-xeon-percpu", "nop-xeon-percpu-2",
+                                            "nop-xeon-large-order", "nop-xeon-stack-1",
+                                            "nop-xeon-stack-2"});
+    for (PublishedFigure& figure : files[0].figures) {
+        figure.against.clear();
+    }
+    CHECK(ids().empty());
+}

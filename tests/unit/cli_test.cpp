@@ -214,10 +214,17 @@ TEST_CASE("compare --vary: each design once with each value, and what is wrong w
                              "linux-6.4 kernel.possible_cpus=18"}) {
         CHECK_MESSAGE(varied.out.find(name) != std::string::npos, name);
     }
-    check_refused(with("kernel.possible_cpus"), "command line: --vary: must be knob=value,value; got "
+    auto as_text = args;
+    as_text[11] = "text"; // in place of csv
+    as_text.emplace_back("kernel.possible_cpus=8,18");
+    CHECK(call(as_text).out.find("\n  linux-6.3 kernel.possible_cpus=18 ") != std::string::npos);
+    check_refused(with("kernel.possible_cpus"), "command line: --vary: must be knob=values; got "
                                                 "\"kernel.possible_cpus\"");
-    check_refused(with("kernel.hz=100,100"),
-                  "command line: --vary: a value twice in \"kernel.hz=100,100\"");
+    check_refused(with("kernel.hz=100,100"), "command line: --vary kernel.hz: \"100\" given twice");
+    CHECK(with("kernel.hz=100..400x2").out.find("linux-6.4 kernel.hz=400") !=
+          std::string::npos); // ranges, as an axis of a sweep has them
+    check_refused(with("kernel.hz=1..1000"), "command line: --vary kernel.hz: 1000 values are more "
+                                             "than 100: `uringsim sweep` is for so many");
     check_refused(with("kernel.hz=100,5"), "command line: --vary kernel.hz: must be a whole number "
                                            "from 100 to 1000 (ticks/s); got 5");
 }
@@ -356,16 +363,17 @@ TEST_CASE("list names everything, one entry after the other") {
     CHECK(call({"list", "counters"}).out.starts_with("node_alloc "));
     CHECK(call({"list", "policies"}).out.starts_with("io_alloc_cache "));
     CHECK(call({"list", "operations"}).out.starts_with("create_ring"));
-    for (const char* kind : {"scenarios", "designs", "machines", "knobs", "primitives", "counters",
-                             "policies", "operations"}) {
+    for (const char* kind : {"scenarios", "designs", "machines", "sweeps", "knobs", "primitives",
+                             "counters", "policies", "operations"}) {
         const Called called = call({"list", kind});
         CHECK(called.status == status::done);
         CHECK(called.err == "");
         CHECK(fits_80_columns(called.out));
     }
-    check_refused(call({"list", "knob"}),
-                  "uringsim list: cannot list \"knob\"; it lists scenarios, designs, machines, "
-                  "knobs, primitives, counters, policies, operations; did you mean \"knobs\"?");
+    check_refused(
+        call({"list", "knob"}),
+        "uringsim list: cannot list \"knob\"; it lists scenarios, designs, machines, "
+        "sweeps, knobs, primitives, counters, policies, operations; did you mean \"knobs\"?");
 }
 
 TEST_CASE("explain says what a name is") {

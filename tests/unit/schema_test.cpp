@@ -101,11 +101,11 @@ Json shipped(FileKind kind, const std::string& name) {
 } // namespace
 
 TEST_CASE("every shipped file is as its schema says") {
-    for (const FileKind kind :
-         {FileKind::scenario, FileKind::design, FileKind::machine, FileKind::published}) {
+    for (const FileKind kind : {FileKind::scenario, FileKind::design, FileKind::machine,
+                                FileKind::published, FileKind::sweep}) {
         const Json schema = schema_of(kind);
         const auto names = tests::library().names(kind);
-        CHECK(names.size() > 3);
+        CHECK(names.size() > (kind == FileKind::sweep ? 1 : 3));
         for (const std::string& name : names) {
             INFO(analysis::kind_name(kind), " ", name);
             CHECK(Checker(schema).accepts(shipped(kind, name)));
@@ -148,6 +148,27 @@ TEST_CASE("the schema of scenarios refuses what is wrong inside a program") {
     CHECK_FALSE(refused({{"repeat", 2}, {"do", {{{"op", "sleep"}, {"us", 1}}}}}));
     // Which quantities are of a ring only the readers know.
     CHECK_FALSE(refused({{"op", "assert"}, {"quantity", "rings_alive"}, {"equals", 1}}));
+}
+
+TEST_CASE("the schema of sweeps has axes, zipped ones, and values of all kinds") {
+    const Json schema = schema_of(FileKind::sweep);
+    Json sweep = shipped(FileKind::sweep, "limits");
+    REQUIRE(Checker(schema).accepts(sweep));
+    const auto takes_axis = [&](const Json& axis) {
+        sweep["axes"] = {axis};
+        return Checker(schema).accepts(sweep);
+    };
+    CHECK(takes_axis({{"axis", "node_cache.limit"}, {"values", "64..4096x2"}}));
+    CHECK(takes_axis({{"axis", "node_cache.enabled"}, {"values", {true, false}}}));
+    CHECK_FALSE(takes_axis({{"axis", 7}, {"values", {1}}}));
+    CHECK_FALSE(takes_axis({{"axis", "seed"}, {"value", {1}}}));
+    const Json one = {{"axis", "seed"}, {"values", {1, 2}}};
+    CHECK(takes_axis({{"zip", {one, {{"axis", "param:slots"}, {"values", {8, 16}}}}}}));
+    CHECK_FALSE(takes_axis({{"zip", {one}}}));
+    sweep = shipped(FileKind::sweep, "limits");
+    sweep["repeats"] = 0;
+    CHECK_FALSE(Checker(schema).accepts(sweep));
+    CHECK(tests::call({"list", "sweeps"}).out.find("cache-limits") != std::string::npos);
 }
 
 TEST_CASE("explain says what an operation takes") {

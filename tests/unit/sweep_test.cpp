@@ -139,6 +139,9 @@ TEST_CASE("sweeps that are absurd or misspelt are refused before anything runs")
               .find("--max-runs N allows more") != std::string::npos);
     CHECK(error({"--axis", "node_cache.limt=1"}).find("did you mean \"node_cache.limit\"?") !=
           std::string::npos);
+    CHECK(error({"--axis", "slots=1"}).find("did you mean \"param:slots\"?") != std::string::npos);
+    CHECK(error({"--axis", "node_cache.limit=1,2", "--zip", "node_cache.limit"})
+              .find("two axes or more") != std::string::npos);
     CHECK(error({"--axis", "param:slotz=1"}).find("did you mean \"slots\"?") != std::string::npos);
     CHECK(error({"--axis", "node_cache.limit=-1"}).find("must be a whole number") !=
           std::string::npos);
@@ -192,6 +195,35 @@ TEST_CASE("shards merged equal the whole; what is missing, doubled or torn is re
     }
 }
 
+TEST_CASE("merge follows links, writes to devices, and touches no file but its own") {
+    const Folder folder;
+    const std::string rows = folder.file("rows.jsonl");
+    REQUIRE(call(small_sweep({"-o", rows})).status == 0);
+    const std::string whole = read_file(rows);
+    const std::string link = folder.file("link.jsonl");
+    const std::string target = folder.file("target.jsonl");
+    fs::create_symlink("target.jsonl", link);
+    write(link + ".merging", "the user's own");
+    for (int time = 0; time < 2; ++time) { // the link leads nowhere at first, then to a file
+        CHECK(call({"merge", rows, "-o", link}).status == 0);
+        CHECK(fs::is_symlink(link));
+        CHECK(read_file(target) == whole);
+    }
+    CHECK(read_file(link + ".merging") == "the user's own");
+    CHECK(call({"merge", rows, "-o", "/dev/null"}).status == 0);
+    CHECK(fs::is_character_file("/dev/null"));
+    // What cannot be merged leaves the file as it was; so does a device that is full.
+    write(rows, whole.substr(0, whole.find('\n') + 1));
+    CHECK(call({"merge", rows, "-o", link}).status == 2);
+    CHECK(read_file(target) == whole);
+    const Called full = call({"merge", target, "-o", "/dev/full"});
+    CHECK(full.status == 1);
+    CHECK(full.err.find("No space left on device") != std::string::npos);
+    CHECK(call({"merge", target, "-o", folder.file("no/such/rows")}).status == 2);
+    CHECK(call({"merge", folder.file(".")}).err.find("cannot be read: Is a directory") !=
+          std::string::npos);
+}
+
 TEST_CASE("resuming completes whatever a kill left, to the same bytes") {
     const Folder folder;
     for (const std::string format : {"jsonl", "csv"}) {
@@ -241,6 +273,163 @@ TEST_CASE("a deleted row is run again, and rows of a smaller sweep are used agai
     CHECK(read_file(path) == other);
 }
 
+TEST_CASE("resuming refuses a file with anything else in it, and leaves it as it was") {
+    const Folder folder;
+    const auto refused_as_it_was = [&](const std::vector<std::string>& args,
+                                       const std::string& why) {
+        const std::string& path = args[args.size() - 2];
+        const std::string before = read_file(path);
+        const Called called = call(args);
+        CHECK(called.status == 2);
+        INFO(called.err);
+        CHECK(called.err.find(why) != std::string::npos);
+        CHECK(read_file(path) == before);
+        CHECK_FALSE(fs::exists(path + ".kept"));
+    };
+    const std::string notes = folder.file("notes.jsonl");
+    const std::string table = folder.file("notes.csv");
+    for (const std::string text : {"my notes", "my notes\n", "{\"index\":0,\"runs\":9", "7"}) {
+        write(notes, text);
+        refused_as_it_was(small_sweep({"-o", notes, "--resume"}),
+                          text.ends_with('\n') ? "no rows of a sweep: my notes"
+                                               : "none of its rows is of this sweep");
+        write(table, text);
+        refused_as_it_was(small_sweep({"-o", table, "--resume"}), "its header is not that");
+    }
+    const std::string rows = folder.file("rows.jsonl");
+    REQUIRE(call(small_sweep({"-o", rows})).status == 0);
+    // Rows of a larger sweep, of another shard, and lines of the user's behind the rows.
+    refused_as_it_was({"sweep", "remove-refill", "--param", "rounds=2", "--axis",
+                       "node_cache.limit=0,8", "--axis", "param:slots=8..32x2", "--designs",
+                       "linux-6.18,rfc-0001+0002", "-o", rows, "--resume"},
+                      "12 rows in it are not of this sweep or shard");
+    refused_as_it_was(small_sweep({"--shard", "1/3", "-o", rows, "--resume"}),
+                      "14 rows in it are not of this sweep or shard");
+    const std::string whole = read_file(rows);
+    write(rows, whole + "noted: all well\n");
+    refused_as_it_was(small_sweep({"-o", rows, "--resume"}), "no rows of a sweep: noted");
+    write(rows, whole + "noted: all well");
+    refused_as_it_was(small_sweep({"-o", rows, "--resume"}), "what follows its last row");
+}
+
+TEST_CASE("files of the user's beside the rows stay, whatever their names") {
+    const Folder folder;
+    const std::string rows = folder.file("rows.jsonl");
+    for (const std::string end : {".kept", ".kept.new"}) {
+        write(rows + end, "mine");
+    }
+    REQUIRE(call(small_sweep({"-o", rows})).status == 0);
+    const std::string whole = read_file(rows);
+    CHECK(call(small_sweep({"-o", rows, "--resume"})).status == 0);
+    // Where rows would have to be kept there, the sweep says so and changes nothing.
+    const std::string fewer = whole.substr(whole.find('\n') + 1);
+    write(rows, fewer);
+    const Called called = call(small_sweep({"-o", rows, "--resume"}));
+    CHECK(called.status == 2);
+    CHECK(called.err.find("but that is another file; move it away") != std::string::npos);
+    CHECK(read_file(rows) == fewer);
+    for (const std::string end : {".kept", ".kept.new"}) {
+        CHECK(read_file(rows + end) == "mine");
+    }
+    fs::remove(rows + ".kept");
+    CHECK(call(small_sweep({"-o", rows, "--resume"})).status == 0);
+    CHECK(read_file(rows) == whole);
+    CHECK_FALSE(fs::exists(rows + ".kept"));
+}
+
+TEST_CASE("shards of sweeps that differ in anything do not merge") {
+    const Folder folder;
+    for (const std::string format : {"jsonl", "csv"}) {
+        const std::string first = folder.file("1." + format);
+        const std::string second = folder.file("2." + format);
+        REQUIRE(call(small_sweep({"--shard", "1/2", "-o", first})).status == 0);
+        const std::vector<std::vector<std::string>> others{{"--param", "batch=8"},
+                                                           {"--seed", "9"},
+                                                           {"--machine", "bigbox-2023"},
+                                                           {"--set", "slab.debug=true"}};
+        for (const auto& other : others) {
+            auto args = small_sweep({"--shard", "2/2", "-o", second});
+            args.insert(args.end(), other.begin(), other.end());
+            const Called called = call(args);
+            REQUIRE_MESSAGE(called.status == 0, called.err);
+            const Called merged = call({"merge", first, second});
+            CHECK(merged.status == 2);
+            CHECK(merged.err.find("of another sweep") != std::string::npos);
+        }
+        REQUIRE(call(small_sweep({"--shard", "2/2", "-o", second, "--seed", "1"})).status == 0);
+        CHECK(call({"merge", first, second}).status == 0); // the same by other words
+    }
+}
+
+TEST_CASE("rows hold the knobs that were set, not only those that were swept") {
+    const std::vector<std::string> args{"sweep",   "first-fill", "--param", "rounds=1",
+                                        "--param", "slots=8",    "--set",   "node_cache.limit=8",
+                                        "--format"};
+    auto csv = args;
+    csv.emplace_back("csv");
+    CHECK(call(csv).out.find(",node_cache.limit [nodes],") != std::string::npos);
+    auto json = args;
+    json.emplace_back("jsonl");
+    CHECK(call(json).out.find("\"knobs\":{\"node_cache.limit\":8}") != std::string::npos);
+}
+
+TEST_CASE("seeds: no axis beside --repeats or --seed, and no wrapping") {
+    const auto err = [](std::vector<std::string> more) {
+        std::vector<std::string> args{"sweep", "first-fill", "--dry-run"};
+        args.insert(args.end(), more.begin(), more.end());
+        const Called called = call(args);
+        CHECK(called.status == (called.err.empty() ? 0 : 2));
+        return called.err;
+    };
+    CHECK(err({"--axis", "seed=1,2", "--repeats", "3"}).find("give one of the two") !=
+          std::string::npos);
+    CHECK(err({"--axis", "seed=1,2", "--seed", "3"}).find("is also set with --seed") !=
+          std::string::npos);
+    CHECK(err({"--machines", "i7-12700kf,icount", "--machine", "icount"})
+              .find("is also set with --machine") != std::string::npos);
+    const std::string last = "18446744073709551615";
+    CHECK(err({"--seed", last, "--repeats", "2"}).find("pass over the largest") !=
+          std::string::npos);
+    CHECK(err({"--seed", last}).empty());
+}
+
+TEST_CASE("what is counted without walking is what walking finds") {
+    const auto counted = [](std::vector<std::string> more) {
+        auto args = small_sweep({"--repeats", "2", "--dry-run"});
+        args.insert(args.end(), more.begin(), more.end());
+        return call(args);
+    };
+    // A constraint that always holds joins knobs and parameters, so that all pairs are walked.
+    const Called apart = counted({});
+    const Called joined = counted({"--where", "limit >= 0"});
+    CHECK(apart.out == joined.out);
+    CHECK(apart.err == joined.err);
+    CHECK(apart.out.starts_with("42 runs of 48 combinations\n"));
+    // Parameters that make no sense together, knobs that do not, and both.
+    const std::vector<std::string> both{"sweep",     "remove-refill",
+                                        "--axis",    "param:installs=8,16",
+                                        "--axis",    "param:slots=8,16",
+                                        "--axis",    "node_cache.limit=0,8",
+                                        "--designs", "linux-6.18,rfc-0001+0002",
+                                        "--dry-run"};
+    auto walked = both;
+    walked.insert(walked.end(), {"--where", "limit >= 0"});
+    CHECK(call(both).out == call(walked).out);
+    CHECK(call(both).err == call(walked).err);
+    CHECK(call(both).out.starts_with("9 runs of 16 combinations\n"));
+}
+
+TEST_CASE("a name that is no sweep and no scenario is compared with both") {
+    const Called called = call({"sweep", "cache-limit", "--dry-run"});
+    CHECK(called.status == 2);
+    CHECK(called.err.find("the sweeps are cache-limits") != std::string::npos);
+    CHECK(called.err.find("did you mean \"cache-limits\"?") != std::string::npos);
+    CHECK(call({"sweep", "first-fil"}).err.find("did you mean \"first-fill\"?") !=
+          std::string::npos);
+    CHECK(call({"sweep", "first-fill", "--shard", "1/2000000"}).err.find("N from 1 to 1000000") !=
+          std::string::npos);
+}
+
 TEST_CASE("an axis that changed nothing is reported, one that did is not") {
     const auto err = [](const std::string& axis, const std::string& design) {
         return call({"sweep", "first-fill", "--param", "slots=64", "--param", "rounds=1", "--axis",
@@ -268,6 +457,25 @@ TEST_CASE("a run that stops is a row with its error, and the sweep goes on") {
     CHECK(lines[0].find("\"error\":") != std::string::npos);
     CHECK(lines[1].find("\"error\":") == std::string::npos);
     CHECK(called.err.find("2 runs stopped") != std::string::npos);
+    CHECK(call({"sweep", scenario, "--phase", "x", "--axis", "param:n=1"})
+              .err.find("odd has no phase at all") != std::string::npos);
+    // A scenario without phases: the good run counts as such; resumed rows count as those just run.
+    for (const std::string format : {"jsonl", "csv"}) {
+        const std::vector<std::string> args{"sweep",
+                                            scenario,
+                                            "--axis",
+                                            "param:n=0..2",
+                                            "--resume",
+                                            "-o",
+                                            folder.file("odd-rows." + format)};
+        const Called first = call(args);
+        const Called again = call(args);
+        CHECK(first.status == 1);
+        CHECK(first.out == "3 runs of odd, 2 of which stopped with an error\n");
+        CHECK(again.status == first.status);
+        CHECK(again.out == first.out);
+        CHECK(again.err == first.err);
+    }
 }
 
 TEST_CASE("the shipped sweep is in order, and says how many runs it is") {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "cli_test.h"
 
@@ -117,4 +118,48 @@ TEST_CASE("tradeoff ranks a mix, and finds a break-even that neighbouring runs c
     CHECK(call({"tradeoff", "table-life", "--designs", "linux-6.18", "--break-even",
                 "param:refills=0..4"})
               .status == 2);
+}
+
+TEST_CASE("tradeoff says what its times are of") {
+    const auto head = [](const std::vector<std::string>& workloads) {
+        std::vector<std::string> args{"tradeoff"};
+        args.insert(args.end(), workloads.begin(), workloads.end());
+        return call(args).out;
+    };
+    const auto nops = head({"nop"});
+    CHECK(nops.find("ns/operation") != std::string::npos);
+    CHECK(nops.find("install") == std::string::npos);
+    const auto fills =
+        head({"first-fill,slots=8,rounds=1", "table-life,slots=8,rounds=1,installs=8"});
+    CHECK(fills.find("ns/install") != std::string::npos);
+    CHECK(fills.find("operation") == std::string::npos);
+    const auto both = head({"first-fill,slots=8,rounds=1", "nop"});
+    CHECK(both.find("phase fill, ns/install, weight 1") != std::string::npos);
+    CHECK(both.find("phase nops, ns/operation, weight 1") != std::string::npos);
+    CHECK(both.find("ns/install  ") == std::string::npos); // no column
+}
+
+TEST_CASE("a break-even that cannot be is bad input, and so is a memory that nothing keeps to") {
+    const auto refused = [](std::vector<std::string> more) {
+        std::vector<std::string> args{"tradeoff", "table-life,slots=8,rounds=1,installs=8"};
+        args.insert(args.end(), more.begin(), more.end());
+        const auto called = call(args);
+        CHECK(called.status == 2);
+        CHECK(called.out == "");
+        return called.err;
+    };
+    const std::string both = "linux-6.18,rfc-0001+0002";
+    CHECK(refused({"--designs", both, "--break-even", "param:nosuch=0..4"})
+              .find("table-life has no such parameter") != std::string::npos);
+    const auto beyond = call({"tradeoff", "table-life,slots=8,installs=1..9", "--designs", both});
+    CHECK(beyond.status == 2);
+    CHECK(beyond.err.find("installs: must be a whole number from 1 to 8") != std::string::npos);
+    CHECK(refused({"--designs", both, "--break-even", "node_cache.limit=0..9"})
+              .find("at node_cache.limit = 0 cannot be run") != std::string::npos);
+    CHECK(refused({"--designs", both, "--break-even", "node_cache.limt=1..9"})
+              .find("did you mean \"node_cache.limit\"?") != std::string::npos);
+    CHECK(refused({"--designs", both, "--set", "node_cache.limit=0", "--break-even",
+                   "param:installs=1..8"})
+              .find("cannot be run on both designs") != std::string::npos);
+    CHECK(refused({"--memory", "1"}).find("retains least") != std::string::npos);
 }
