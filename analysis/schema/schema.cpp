@@ -183,10 +183,15 @@ const JsonNode& program_of(const Skeleton& skeleton) {
 std::string type_text(const KeyShape& shape, std::string_view type) {
     if (type == "string" && !shape.choices.empty()) {
         constexpr std::size_t few = 8;
-        return shape.choices.size() > few
-                   ? fmt::format("\"{}\", \"{}\" or an errno such as \"{}\"", shape.choices[0],
-                                 shape.choices[1], shape.choices.back())
-                   : fmt::format("\"{}\"", fmt::join(shape.choices, "\", \""));
+        if (shape.choices.size() <= few) {
+            return fmt::format("\"{}\"", fmt::join(shape.choices, "\", \""));
+        }
+        const bool errnos = shape.choices.back().starts_with("-E");
+        return fmt::format("\"{}\", \"{}\" or {} such as \"{}\"", shape.choices[0],
+                           shape.choices[1],
+                           errnos ? "an errno"
+                                  : fmt::format("another of {} names", shape.choices.size()),
+                           shape.choices.back());
     }
     if (type == "integer" || type == "number") {
         const std::string kind = type == "integer" ? "a whole number" : "a number";
