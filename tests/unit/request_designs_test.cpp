@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "models/design.h"
 #include "request_runs.h"
 
 // What each request design does, counted against hand-worked cases. Every run also balances its
@@ -216,6 +217,14 @@ TEST_SUITE("request designs") {
                 CHECK(counted(result, "cqe_reaped") == counted(result, "cqe_posted"));
             }
         }
+    }
+
+    TEST_CASE("one request on the stack cannot hold a batch of completions") {
+        models::Design design;
+        design.request_policy = "on_stack";
+        CHECK(models::conflicts(design).size() == 1);
+        design.request_completion = models::RequestCompletion::single;
+        CHECK(models::conflicts(design).empty());
     }
 
     TEST_CASE("SLUB's checks put every allocation and free on the slow path") {
