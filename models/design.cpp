@@ -347,7 +347,8 @@ const std::array<Knob, 62> table{{
     integer<&Design::slab_resident_live>(
         "slab.resident_live", "percent", 0, 100,
         "how much of each slab of slab.resident is in use",
-        "an input: half on the machines of the published figures; 99 in a guest that has just booted"),
+        "an input: half on the machines of the published figures; 70 in a guest that has just booted, by "
+        "the new slabs of its first fills (docs/native.md)"),
     choice<&Design::msg_data>(
         "msg_ring.data", &msg_data_choices,
         "how DATA reaches a DEFER_TASKRUN ring. direct: the sender posts the CQE. task_work: generic "

@@ -275,7 +275,8 @@ void Kernel::wake_for_exit(sim::Cpu& cpu, Ring& ring) {
     if (creator == nullptr) {
         return;
     }
-    // On another CPU the creator frees it itself, when it next enters the kernel.
+    // A creator that sleeps on another CPU would be woken, too; here it frees its link when it next
+    // enters the kernel: the wake-up is left out.
     const sim::Task& task = creator->task.task();
     if (&task.cpu() == &cpu && task.asleep(cpu.now())) {
         kfree(cpu, *ring.take_task_node());

@@ -93,11 +93,12 @@ void Cpu::spin_until(Cycles at) {
 void Cpu::enqueue(Task& task, Cycles at) {
     task.state_ = Task::State::runnable;
     run_queue_.push_back(task);
+    const Cycles flight = std::exchange(task.wake_flight_, 0);
     if (busy_) {
         return;
     }
     if (engine_->idle().enabled()) {
-        leave_idle(at);
+        leave_idle(at, flight);
         return;
     }
     wake_up(at);
@@ -119,10 +120,8 @@ void Cpu::wake_up(Cycles at) {
     run();
 }
 
-void Cpu::leave_idle(Cycles at) {
-    Task& woken = run_queue_.front();
-    const Cycles latency =
-        engine_->idle().exit_latency(id_, at - now_) + std::exchange(woken.wake_flight_, 0);
+void Cpu::leave_idle(Cycles at, Cycles flight) {
+    const Cycles latency = engine_->idle().exit_latency(id_, at - now_) + flight;
     if (at > now_) {
         if (at - now_ >= data_.geometry().aging_idle) {
             data_.age();
@@ -131,7 +130,7 @@ void Cpu::leave_idle(Cycles at) {
         now_ = at;
     }
     busy_ = true;
-    switch_to(woken);
+    switch_to(run_queue_.front());
     elapse(primitives_->idle_exit, latency);
     engine_->schedule(*this, now_);
 }

@@ -214,7 +214,7 @@ class Cpu final : public Event {
     PrimitiveId found_far(Line& line, std::uint32_t weight, TouchClocks& clocks) const;
     bool owner_cooled(const Line& line) const;
     void run();
-    void leave_idle(Cycles at);
+    void leave_idle(Cycles at, Cycles flight);
     void switch_to(Task& task);
     void park(Step step);
     void wake_up(Cycles at);

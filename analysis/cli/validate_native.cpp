@@ -82,15 +82,22 @@ int report_unavailable(const Invocation& invocation, const std::exception& probl
     return status;
 }
 
+bool wants_time(const Options& options) {
+    return options.given("time") || !options.given("count");
+}
+
+bool wants_count(const Options& options) {
+    return options.given("count") || !options.given("time");
+}
+
 /// Runs the cases on one kernel and simulates them; nothing after reporting.
 std::optional<native::NativeValidation>
 validate_kernel(const Options& options, const Library& library,
                 const std::vector<native::LoadedCase>& cases,
                 const std::optional<models::Machine>& machine,
                 const std::optional<std::string>& kernel, Diagnostics& diagnostics) {
-    const bool time = options.given("time") || !options.given("count");
-    const bool count = options.given("count") || !options.given("time");
-    const native::NativeRuns runs = run_cases(kernel, cases, time, count);
+    const native::NativeRuns runs =
+        run_cases(kernel, cases, wants_time(options), wants_count(options));
     const auto design = read_design_option(options, library, runs.release, diagnostics);
     return design ? std::optional(native::validate_native(cases, runs, *design, machine))
                   : std::nullopt;
@@ -138,8 +145,7 @@ int validate_native_command(const Invocation& invocation) {
     }
     const std::vector<std::string> kernels = options.all("vm");
     const bool several = kernels.size() > 1;
-    const bool time = options.given("time") || !options.given("count");
-    if (several && !time) {
+    if (several && !wants_time(options)) {
         throw UsageError(
             "several --vm are compared by their instructions, which --count leaves out");
     }
@@ -151,7 +157,7 @@ int validate_native_command(const Invocation& invocation) {
     const auto library = Library::open(options.get("data"), diagnostics);
     const std::optional<std::string> machine_name =
         several ? options.get("machine").value_or("icount") : options.get("machine");
-    auto chosen = choose_cases(options.arguments(), !kernels.empty(), time && !machine_name);
+    auto chosen = choose_cases(options.arguments(), !kernels.empty(), wants_time(options) && !machine_name);
     if (several) {
         std::erase_if(chosen, [](const native::Case& one) { return one.calibrates; });
     }

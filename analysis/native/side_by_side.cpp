@@ -3,6 +3,7 @@
 #include "analysis/export/document.h"
 #include "analysis/export/numbers.h"
 #include "analysis/native/counter_plan.h"
+#include "analysis/published_change.h"
 
 #include <fmt/format.h>
 
@@ -108,7 +109,7 @@ bool SideBySideRow::signs_agree() const {
     const int simulated = sign(simulated_change());
     // Where only one of the two is beyond the noise, the other one must not point elsewhere.
     return measured == simulated ||
-           (measured * simulated == 0 && measured_change() * simulated_change() > 0);
+           (measured * simulated == 0 && same_sign(measured_change(), simulated_change()));
 }
 
 bool SideBySide::counts_exact() const {

@@ -49,9 +49,26 @@ class PlaceReader {
 constexpr int decimal = 10;
 constexpr int hexadecimal = 16;
 
+/// The place of a line that has these texts before its index, its runs and its sweep, and behind
+/// them.
+std::optional<RowPlace> place_among(std::string_view line,
+                                    const std::array<std::string_view, 4>& texts) {
+    RowPlace place;
+    const bool good = PlaceReader(line)
+                          .skip(texts[0])
+                          .number(place.index, decimal)
+                          .skip(texts[1])
+                          .number(place.runs, decimal)
+                          .skip(texts[2])
+                          .number(place.sweep, hexadecimal)
+                          .skip(texts[3])
+                          .good();
+    return good ? std::optional(place) : std::nullopt;
+}
+
 struct MemoryFigure {
     const char* name;
-    std::uint64_t scenarios::MemoryResult::* member;
+    std::uint64_t scenarios::MemoryResult::*member;
     const char* unit;
 };
 
@@ -371,30 +388,11 @@ RowPlace place_of(const SweepPoint& point, const SweepPlan& plan) {
 }
 
 std::optional<RowPlace> jsonl_place(std::string_view line) {
-    RowPlace place;
-    const bool good = PlaceReader(line)
-                          .skip("{\"index\":")
-                          .number(place.index, decimal)
-                          .skip(",\"runs\":")
-                          .number(place.runs, decimal)
-                          .skip(",\"sweep\":\"")
-                          .number(place.sweep, hexadecimal)
-                          .skip("\",\"key\":\"")
-                          .good();
-    return good ? std::optional(place) : std::nullopt;
+    return place_among(line, {"{\"index\":", ",\"runs\":", ",\"sweep\":\"", "\",\"key\":\""});
 }
 
 std::optional<RowPlace> csv_place(std::string_view line) {
-    RowPlace place;
-    const bool good = PlaceReader(line)
-                          .number(place.index, decimal)
-                          .skip(",")
-                          .number(place.runs, decimal)
-                          .skip(",0x")
-                          .number(place.sweep, hexadecimal)
-                          .skip(",0x")
-                          .good();
-    return good ? std::optional(place) : std::nullopt;
+    return place_among(line, {"", ",", ",0x", ",0x"});
 }
 
 } // namespace uringsim::analysis

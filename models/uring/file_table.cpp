@@ -14,7 +14,8 @@ constexpr std::uint64_t slot_bytes = 8;
 constexpr std::uint64_t tag_bytes = 8;
 
 /// __GFP_ZERO clears whole blocks of pages (prep_new_page): what lies behind an array of another
-/// length than a power of two is cleared as well.
+/// length than a power of two is cleared as well. Charged for slots and
+/// tags only: other zeroed arrays are charged as far as they are used (Kmalloc::alloc).
 void clear_rest_of_block(sim::Cpu& cpu, const Allocation& array) {
     constexpr std::uint64_t line_bytes = 64;
     const std::uint64_t lines =

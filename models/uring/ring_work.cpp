@@ -14,6 +14,7 @@ namespace {
 
 /// A message that is a request of its own goes to and fro between two CPUs with two of its lines:
 /// the one of its cqe, where the free pointer is too, and the one of its io_task_work.
+/// Source: struct io_kiocb, include/linux/io_uring_types.h (6.12): offsets 80 and 144.
 void touch_message_request(sim::Cpu& cpu, Object& memory) {
     cpu.touch(memory.line());
     cpu.touch((&memory.line())[1]);

@@ -102,6 +102,17 @@ TEST_CASE("a wake-up from another CPU takes its flight more, once") {
     CHECK(sleeper.ran_at.at(1) == 400 + 100);
 }
 
+TEST_CASE("the flight of a wake-up that finds its CPU busy is over with it") {
+    Engine engine(two_cpus(true), costs(), 1, 1);
+    Sleeper other(engine.cpu(0), false);
+    Sleeper sleeper(engine.cpu(0), true); // sleeps until 5000
+    engine.wake(other, 0);                // out of idle at 100
+    engine.wake(sleeper, 50, 40);
+    engine.run();
+    REQUIRE(sleeper.ran_at.size() == 2);
+    CHECK(sleeper.ran_at[1] == 5000 + 700);
+}
+
 TEST_CASE("a sleeper that is woken before its timer runs then, and once") {
     CHECK(woken(true, 600, true) == 700);
     CHECK(woken(true, 5000, true) == 5700);
